@@ -1,0 +1,5 @@
+"""Fixtures that every test folder may ask for."""
+
+from browser import chromium
+
+__all__ = ["chromium"]
