@@ -1,0 +1,85 @@
+"""Masks: sentences about positions, joined with ``&``. True = may look."""
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+
+def causal_mask(
+    query_positions: Int[Tensor, "*batch q_len"],
+    key_positions: Int[Tensor, "*batch kv_len"],
+) -> Bool[Tensor, "*batch q_len kv_len"]:
+    """A query may look at its own position and at earlier ones.
+
+    Source: Vaswani et al. 2017, section 3.2.3.
+    """
+    return query_positions[..., :, None] >= key_positions[..., None, :]
+
+
+def sliding_window_mask(
+    query_positions: Int[Tensor, "*batch q_len"],
+    key_positions: Int[Tensor, "*batch kv_len"],
+    window: int,
+) -> Bool[Tensor, "*batch q_len kv_len"]:
+    """A query may look at positions less than ``window`` away, its own included.
+
+    Joined with `causal_mask`, exactly ``window`` keys are left: the query's own
+    and the ``window - 1`` before it. Source: Beltagy et al. 2020, section 3.1.
+
+    Raises:
+        ValueError: if the window is smaller than 1.
+    """
+    if window < 1:
+        raise ValueError(f"window must be at least 1 (the token itself), got {window}")
+    distance = query_positions[..., :, None] - key_positions[..., None, :]
+    return distance.abs() < window
+
+
+def prefix_mask(
+    query_positions: Int[Tensor, "*batch q_len"],
+    key_positions: Int[Tensor, "*batch kv_len"],
+    prefix_length: int,
+) -> Bool[Tensor, "*batch q_len kv_len"]:
+    """Everyone may look at the prefix; after it, only at earlier positions.
+
+    Source: Raffel et al. 2020, section 3.2.1.
+
+    Raises:
+        ValueError: if the prefix length is negative.
+    """
+    if prefix_length < 0:
+        raise ValueError(f"prefix_length must not be negative, got {prefix_length}")
+    in_prefix = key_positions[..., None, :] < prefix_length
+    return causal_mask(query_positions, key_positions) | in_prefix
+
+
+def padding_mask(
+    lengths: Int[Tensor, "*batch"],
+    max_len: int,
+) -> Bool[Tensor, "*batch 1 max_len"]:
+    """Nobody may look at what lies behind the end of a sequence.
+
+    The axis of size 1 stands for the queries, so the result joins any other mask.
+
+    Raises:
+        ValueError: if a length is negative or above ``max_len``.
+    """
+    if ((lengths < 0) | (lengths > max_len)).any():
+        raise ValueError(
+            f"lengths must lie between 0 and max_len={max_len}, got {lengths.tolist()}"
+        )
+    return (torch.arange(max_len, device=lengths.device) < lengths[..., None])[
+        ..., None, :
+    ]
+
+
+def document_mask(
+    query_documents: Int[Tensor, "*batch q_len"],
+    key_documents: Int[Tensor, "*batch kv_len"],
+) -> Bool[Tensor, "*batch q_len kv_len"]:
+    """A query may look only inside its own document.
+
+    The arguments name the document of each token, for several texts packed into
+    one sequence.
+    """
+    return query_documents[..., :, None] == key_documents[..., None, :]
