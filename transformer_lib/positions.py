@@ -61,10 +61,7 @@ def _angles(
 
 
 def sinusoid(
-    positions: Shaped[Tensor, "*batch seq"],
-    d_model: int,
-    *,
-    base: float = 10_000.0,
+    positions: Shaped[Tensor, "*batch seq"], d_model: int, *, base: float = 10_000.0
 ) -> Float[Tensor, "*batch seq d_model"]:
     """Sines in the even columns, cosines in the odd ones, fast clocks first.
 
