@@ -8,8 +8,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 Mask = (
-    Bool[Tensor, "*#batch #q_len kv_len"]
-    | Float[Tensor, "*#batch #q_len kv_len"]
+    Bool[Tensor, "*#batch #q_len #kv_len"]
+    | Float[Tensor, "*#batch #q_len #kv_len"]
     | Literal["causal"]
 )
 """Who may look at whom: Boolean (``True`` = may look), a Float bias added to the
@@ -52,7 +52,7 @@ def attention_weights(
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if mask is not None:
         scores = scores + _bias(mask, scores)
-    blind = scores.detach().amax(dim=-1, keepdim=True) == -torch.inf
+    blind = scores.isneginf().all(dim=-1, keepdim=True)
     weights = scores.masked_fill(blind, 0.0).softmax(dim=-1)
     return weights.masked_fill(blind, 0.0).to(query.dtype)
 

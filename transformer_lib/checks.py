@@ -1,5 +1,6 @@
 """Exercises that check themselves: ``check("attention")(my_function)``."""
 
+import copy
 import difflib
 import traceback
 from collections.abc import Callable
@@ -67,7 +68,8 @@ def _find(
     """Run one probe and put what went wrong into words."""
 
     def guarded(*args: Any, **kwargs: Any) -> Tensor:
-        result = solution(*args, **kwargs)
+        # copies: a solution may change its arguments in place
+        result = solution(*copy.deepcopy(args), **copy.deepcopy(kwargs))
         if result is None or result is ...:
             raise _NotYet
         return torch.as_tensor(result)

@@ -65,7 +65,7 @@ def show(thing: Callable[..., Any] | type) -> _Source:
     try:
         lines, first = inspect.getsourcelines(thing)
         path = Path(inspect.getsourcefile(thing) or "")
-    except TypeError:
+    except (TypeError, OSError):
         raise ValueError(
             f"show needs a function or class written in Python, got {thing!r}"
         ) from None

@@ -161,11 +161,12 @@ class LearnedPositions(NoPositions):
             ValueError: if a position has no row.
         """
         max_len = self.table.num_embeddings
+        outside = (positions < 0) | (positions >= max_len)
         # a look at the data would break a compiled graph
-        if not torch.compiler.is_compiling() and (positions >= max_len).any():
+        if not torch.compiler.is_compiling() and outside.any():
             raise ValueError(
-                f"positions must be below max_len={max_len}, the rows of the learned "
-                f"table, got {int(positions.max())}; build it with a larger max_len"
+                f"positions must be from 0 to max_len - 1 = {max_len - 1}, got "
+                f"{int(positions[outside][0])}; build the table with a larger max_len"
             )
         return x + self.table(positions)
 
@@ -183,7 +184,7 @@ class RotaryPositions(NoPositions):
 
 
 class AlibiPositions(NoPositions):
-    """Lowers each score in proportion to the distance. Source: Press et al. 2022."""
+    """Lowers each score with the distance. Source: Press et al. 2022, section 3."""
 
     def __init__(self, n_heads: int) -> None:
         super().__init__()
