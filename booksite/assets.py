@@ -1,0 +1,87 @@
+"""What the pages load: our styles and scripts, KaTeX's fonts, the live figures.
+
+Jupyter Book adds every script and style it finds in a static folder to every page,
+so the folders are added in `config-inited`, after it has looked.
+"""
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from booksite.node import require_package, run_node
+
+HERE = Path(__file__).parent
+WIDGETS = Path("transformer_lib/widgets")
+STYLES = ("book.css", "cells.css", "theme-fixes.css")
+SCRIPTS = ("figure-host.js", "page.js")
+
+
+def fingerprint(paths: list[Path]) -> str:
+    """One hash over the names and contents of these files."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def is_fresh(stamp: Path, mark: str) -> bool:
+    return stamp.exists() and stamp.read_text() == mark
+
+
+def own_files() -> list[Path]:
+    """This package: a change of it must make every page anew."""
+    return [
+        path for path in HERE.rglob("*") if path.is_file() and path.suffix != ".pyc"
+    ]
+
+
+def build_figures(root: Path, outdir: Path) -> None:
+    """Bundle the figures as classic scripts, if a source has changed."""
+    sources = [*(root / WIDGETS / "src").rglob("*"), root / WIDGETS / "bundle.mjs"]
+    mark = fingerprint([path for path in sources if path.is_file()])
+    stamp = outdir.parent.parent / "figures.sha256"
+    if is_fresh(stamp, mark) and outdir.is_dir():
+        return
+    require_package(root, "esbuild")
+    shutil.rmtree(outdir, ignore_errors=True)
+    outdir.mkdir(parents=True)
+    run_node(root, str(WIDGETS / "bundle.mjs"), "--iife", "--outdir", str(outdir))
+    stamp.write_text(mark)
+
+
+def copy_katex(root: Path, outdir: Path) -> None:
+    """KaTeX's style with the fonts every browser of today reads, and no others."""
+    source = require_package(root, "katex") / "dist"
+    style = (source / "katex.min.css").read_text()
+    style = re.sub(r',url\([^)]*\.(woff|ttf)\) format\("\w+"\)', "", style)
+    shutil.rmtree(outdir, ignore_errors=True)
+    (outdir / "fonts").mkdir(parents=True)
+    (outdir / "katex.css").write_text(style)
+    for font in (source / "fonts").glob("*.woff2"):
+        shutil.copy(font, outdir / "fonts")
+
+
+def add_assets(app: Sphinx, config: Config) -> None:
+    """Make the build folder's static files and tell Sphinx of them."""
+    root, made = Path(app.srcdir), Path(app.outdir).parent / "static"
+    build_figures(root, made / "figures")
+    copy_katex(root, made / "katex")
+    config.html_static_path = [
+        *config.html_static_path,
+        str(HERE / "static"),
+        str(made),
+    ]
+    config.booksite_version = fingerprint(own_files())
+    for style in STYLES:
+        app.add_css_file(style, priority=900)
+    for script in SCRIPTS:
+        app.add_js_file(script, loading_method="defer")
+
+
+def setup(app: Sphinx) -> None:
+    app.add_config_value("booksite_version", "", "env")
+    app.connect("config-inited", add_assets, priority=900)

@@ -1,0 +1,74 @@
+"""Pages that load nothing of a third party and nothing that they do not need."""
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.application import Sphinx
+
+# 'unsafe-inline' because the theme sets the color mode by an inline script;
+# file: because a book that is opened from disk has no origin to be 'self'.
+POLICY = "; ".join(
+    [
+        "default-src 'self' file:",
+        "script-src 'self' 'unsafe-inline' file:",
+        "style-src 'self' 'unsafe-inline' file:",
+        "img-src 'self' data: blob: file:",
+        "font-src 'self' data: file:",
+        "connect-src 'self'",
+        "object-src 'none'",
+        "base-uri 'self'",
+    ]
+)
+ENTRANCE = """<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta http-equiv="Content-Security-Policy" content="{policy}">
+    <meta http-equiv="refresh" content="0; url=intro.html">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>{title}</title>
+  </head>
+  <body>
+    <main>
+      <h1>{title}</h1>
+      <p><a href="intro.html">Open the book</a></p>
+    </main>
+  </body>
+</html>
+"""
+
+
+def drop_widget_scripts(app: Sphinx, doctree: nodes.document) -> None:
+    """Forget ipywidgets' scripts and state: our figures bring their own HTML."""
+    data = NbMetadataCollector.get_doc_data(app.env)[app.env.docname]
+    scripts = data.get("js_files", {})
+    for name in [name for name in scripts if name.startswith("ipywidgets")]:
+        del scripts[name]
+
+
+def add_context(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
+    """Hand the security policy to the page template."""
+    context["security_policy"] = POLICY
+
+
+def write_entrance(app: Sphinx, error: Exception | None) -> None:
+    """Replace Jupyter Book's bare redirect by a page that is one."""
+    if error is None:
+        page = ENTRANCE.format(policy=POLICY, title=app.config.html_title)
+        (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    # Jupyter Book sets it also where its comments extension is not loaded.
+    app.add_config_value("comments_config", {}, "")
+    app.connect("doctree-read", drop_widget_scripts)
+    app.connect("build-finished", write_entrance, priority=900)
+    app.connect("html-page-context", add_context)

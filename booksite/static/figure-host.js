@@ -1,0 +1,83 @@
+// Mounts the live figures of a page. A classic script that fetches nothing, so that
+// the book works from disk too. The figures' code is in figures/<name>.js.
+(() => {
+  const home = document.currentScript.src;
+  const figures = (globalThis.TransformerFigures ??= {});
+  const loading = {};
+  const cleanups = new Map();
+
+  function load(name) {
+    loading[name] ??= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = new URL(`figures/${encodeURIComponent(name)}.js`, home).href;
+      script.onload = () => resolve(figures[name]);
+      script.onerror = () => reject(new Error(`there is no figure named "${name}"`));
+      document.head.append(script);
+    });
+    return loading[name];
+  }
+
+  // What anywidget gives a figure in a notebook, over a plain object.
+  function createModel(state) {
+    const listeners = {};
+    return {
+      get: (key) => state[key],
+      set(key, value) {
+        if (JSON.stringify(state[key]) === JSON.stringify(value)) return;
+        state[key] = value;
+        const heard = [...(listeners[`change:${key}`] ?? []), ...(listeners.change ?? [])];
+        for (const callback of heard) callback();
+      },
+      on(event, callback) {
+        (listeners[event] ??= []).push(callback);
+      },
+      off(event, callback) {
+        const others = (listeners[event] ?? []).filter((other) => other !== callback);
+        listeners[event] = callback ? others : [];
+      },
+      save_changes() {},
+    };
+  }
+
+  function explain(element, error) {
+    const message = document.createElement("p");
+    message.className = "tl-figure-message";
+    message.setAttribute("role", "status");
+    message.textContent = `This figure stays still: ${error.message}.`;
+    element.append(message);
+    console.warn("figure", element.dataset.figure, error);
+  }
+
+  async function mount(element) {
+    const stage = document.createElement("div");
+    try {
+      const model = createModel(JSON.parse(element.dataset.state || "{}"));
+      const figure = await load(element.dataset.figure);
+      const cleanup = await figure.render({ model, el: stage });
+      cleanups.set(element, cleanup);
+      element.replaceChildren(stage);
+      element.dataset.mounted = "true";
+    } catch (error) {
+      explain(element, error);
+    }
+  }
+
+  function start() {
+    const elements = document.querySelectorAll("[data-figure]");
+    if (!("IntersectionObserver" in globalThis)) return elements.forEach(mount);
+    const observer = new IntersectionObserver(
+      (entries) => {
+        for (const { isIntersecting, target } of entries) {
+          if (!isIntersecting) continue;
+          observer.unobserve(target);
+          mount(target);
+        }
+      },
+      { rootMargin: "300px" },
+    );
+    elements.forEach((element) => observer.observe(element));
+  }
+
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();
