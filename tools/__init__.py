@@ -1,0 +1,1 @@
+"""What the two commands do: set-up, tests, and re-running notebooks."""

@@ -1,0 +1,32 @@
+"""The surroundings in which the book's notebooks run, here and in the tests."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from jupyter_client.manager import AsyncKernelManager
+from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
+
+# One thread: two notebooks run at once, and sums keep one order of terms.
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+# Personal settings that would change what a cell prints.
+PERSONAL = ("PYTHONWARNINGS", "PYTHONSTARTUP", "MPLBACKEND", "MATPLOTLIBRC")
+
+
+def kernel_environment() -> dict[str, str]:
+    """Environment of a kernel: shapes checked, one thread, nobody's own settings."""
+    kept = {name: text for name, text in os.environ.items() if name not in PERSONAL}
+    return kept | {
+        **dict.fromkeys(THREADS, "1"),
+        "TRANSFORMER_LIB_CHECK_SHAPES": "1",
+        "IPYTHONDIR": os.path.join(tempfile.gettempdir(), "transformer-lib-ipython"),
+    }
+
+
+def kernel_manager() -> AsyncKernelManager:
+    """Return this environment's kernel, whatever is registered on the machine."""
+    return AsyncKernelManager(
+        kernel_name=CURRENT_ENV_KERNEL_NAME,
+        kernel_spec_manager=NbvalKernelspecManager(),
+    )
