@@ -1,0 +1,199 @@
+"""SoftmaxMask: scores, a mask and a temperature become attention weights."""
+
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from transformer_lib.widgets import picture
+from transformer_lib.widgets.figure import Figure
+from transformer_lib.widgets.state import (
+    StateError,
+    Values,
+    as_lists,
+    check_matrix,
+    check_tokens,
+    check_value,
+    number,
+    percent,
+    quote,
+    short,
+    token_text,
+)
+
+_TOKENS = ["The", "cat", "slept", "and", "it"]
+_SCORES = [
+    [1.0, 0.2, -0.5, 0.0, 0.3],
+    [0.8, 2.0, 0.1, -0.4, 0.6],
+    [0.2, 1.9, 1.0, 0.3, 0.5],
+    [-0.3, 0.4, 1.1, 0.7, 0.0],
+    [0.1, 2.4, 0.9, -0.2, 1.2],
+]
+_LARGEST = 3.4028234663852886e38  # of float32
+_SMALLEST = 2.0**-150  # at or below half its tiniest number, float32 has 0
+
+_NAN_COLD = "Dividing by temperature 0 without care gives inf / inf, which is NaN."
+_NAN_RANGE = "exp leaves the range of float32 here, and inf / inf or 0 / 0 is NaN."
+
+
+class SoftmaxMask(Figure):
+    """Edit scores, a mask (True = may look) and a temperature; see the weights.
+
+    `scores` and `mask` are queries by keys; `mask` may be the word "causal". What is
+    left out is filled in. `order` puts the mask "before" or "after" the softmax, `axis`
+    runs the softmax over each "row" or "column", `naive` does not subtract the maximum.
+    `selected` is the [row, column] that the reader holds, or [].
+    """
+
+    name = "softmax_mask"
+
+    tokens = Values(traitlets.Unicode(), default_value=_TOKENS)
+    scores = Values(default_value=_SCORES)
+    mask = Values(default_value=np.tri(5, dtype=bool).tolist())
+    temperature = traitlets.Float(1.0)
+    naive = traitlets.Bool(False)
+    axis = traitlets.Enum(["row", "column"], "row")
+    order = traitlets.Enum(["before", "after"], "before")
+    selected = Values(traitlets.Int(), default_value=[4, 1])
+
+    def __init__(self, tokens: Any = None, scores: Any = None, **state: Any) -> None:
+        given = tokens if scores is None else scores
+        n = len(_TOKENS if given is None else given)
+        if given is not None:
+            state = {"selected": [], "mask": np.ones((n, n), bool)} | state
+            state["tokens"] = tokens or [str(i + 1) for i in range(n)]
+            state["scores"] = np.zeros((n, n)) if scores is None else scores
+        if isinstance(state.get("mask"), str):
+            state["mask"] = _named_mask(state["mask"], n)
+        super().__init__(**state)
+
+    def check(self, state: dict[str, Any]) -> None:
+        """Raise unless scores and mask fit the tokens and the temperature is >= 0."""
+        check_tokens(state["tokens"], 2, 8)
+        n = len(state["tokens"])
+        check_matrix("scores", state["scores"], (n, n), float)
+        check_matrix("mask", state["mask"], (n, n), bool)
+        check_value("temperature", state["temperature"], float)
+        if state["temperature"] < 0:
+            raise StateError(f"temperature must be >= 0, got {state['temperature']}")
+        selected = state["selected"]
+        if selected and not (len(selected) == 2 and all(0 <= i < n for i in selected)):
+            raise StateError(f"selected must be [row, column] or [], got {selected}")
+
+    def weights(self) -> list[list[float]]:
+        """Return the attention weights that the figure shows, float64."""
+        mask = np.array(self.mask)
+        seen = np.array(self.scores, dtype=np.float64)
+        if self.order == "before":
+            seen = np.where(mask, seen, -np.inf)
+        softmax = _naive_softmax if self.naive else _softmax
+        dim = -1 if self.axis == "row" else -2
+        with np.errstate(all="ignore"):
+            weights = softmax(seen, self.temperature, dim)
+            return as_lists(weights * mask if self.order == "after" else weights)
+
+    def summary(self) -> str:
+        """Say where the held query looks, how much is masked, what its row sums to."""
+        weights = self.weights()
+        if not self.selected:
+            good = sum(_is_one(sum(row)) for row in weights)
+            closed = sum(not cell for row in self.mask for cell in row)
+            return (
+                f"{good} of {len(self.tokens)} rows sum to 1; "
+                f"{closed} of {len(self.tokens) ** 2} cells are masked."
+            )
+        row, col = self.selected
+        query, key = quote(self.tokens[row]), quote(self.tokens[col])
+        weight, total = weights[row][col], sum(weights[row])
+        shown = "exactly 0" if weight == 0 else number(weight)
+        first = (
+            f"Query {query} gives {percent(weight)} of its weight to {key}"
+            if self.mask[row][col]
+            else f"Query {query} may not look at {key}: its weight is {shown}"
+        )
+        closed = self.mask[row].count(False)
+        return (
+            f"{first}; {closed} of {len(self.tokens)} keys are masked; "
+            f"the row sums to {short(total)}{self._reason(row, total)}."
+            f"{self._remark(row, weights[row])}"
+        )
+
+    def _reason(self, row: int, total: float) -> str:
+        if _is_one(total) or not np.isfinite(total):
+            return ""
+        if self.axis == "column":
+            return ", because softmax ran down the columns"
+        late = self.order == "after" and not all(self.mask[row])
+        return ", because the mask came after the softmax" if late else ""
+
+    def _remark(self, row: int, weights: list[float]) -> str:
+        if np.isnan(weights).any():
+            return f" {_NAN_COLD if self.temperature == 0 else _NAN_RANGE}"
+        nothing = " It may look at nothing, so its row is all zeros."
+        return "" if any(self.mask[row]) else nothing
+
+    def table(self) -> tuple[list[str], list[list[Any]]]:
+        """Give the weights, one row per query, one column per key, and the row sums."""
+        names = [token_text(token, 40) for token in self.tokens]
+        rows: list[list[Any]] = []
+        for name, weights, mask in zip(names, self.weights(), self.mask, strict=True):
+            cells = [
+                number(w, 4) + ("" if is_open else " (masked)")
+                for w, is_open in zip(weights, mask, strict=True)
+            ]
+            rows.append([name, *cells, number(sum(weights), 4)])
+        return ["query", *names, "sum"], rows
+
+    def drawing(self) -> str:
+        """Draw the weights as a heatmap; masked cells are hatched."""
+        names = [token_text(token, 8) for token in self.tokens]
+        weights = self.weights()
+        texts = [[number(w) for w in row] for row in weights]
+        label = f"Weights, queries by keys. {self.summary()}"
+        return picture.heatmap(names, weights, label, texts, self.mask)
+
+    def plot(self) -> Any:
+        """Draw scores and weights side by side with matplotlib."""
+        from matplotlib import pyplot as plt
+
+        figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.4))
+        names = [token_text(token, 8) for token in self.tokens]
+        mask, scores = np.array(self.mask), np.array(self.scores)
+        weights = np.array(self.weights())
+        picture.plot_matrix(axes[0], names, scores, mask, shade=None)
+        picture.plot_matrix(axes[1], names, weights, mask, shade=weights)
+        axes[0].set_xlabel("key (scores)")
+        axes[1].set_xlabel("key (weights)")
+        axes[0].set_ylabel("query")
+        return figure
+
+
+def _is_one(total: float) -> bool:
+    return bool(abs(total - 1) < 1e-9)
+
+
+def _named_mask(word: str, n: int) -> Any:
+    if word != "causal":
+        raise StateError(f'mask must be "causal" or True and False, got {word!r}')
+    return np.tri(n, dtype=bool)
+
+
+def _float32(x: Any) -> Any:
+    """Apply the range of float32, keeping the precision of float64."""
+    return np.where(x > _LARGEST, np.inf, np.where(x <= _SMALLEST, 0.0, x))
+
+
+def _naive_softmax(scores: Any, temperature: float, dim: int) -> Any:
+    powers = _float32(np.exp(scores / temperature))
+    return powers / _float32(powers.sum(dim, keepdims=True))
+
+
+def _softmax(scores: Any, temperature: float, dim: int) -> Any:
+    """Subtract the maximum; at temperature 0 share all weight among the largest."""
+    top = scores.max(dim, keepdims=True)
+    if temperature == 0:
+        powers = ((scores == top) & (scores > -np.inf)).astype(np.float64)
+    else:
+        powers = np.exp(np.where(np.isinf(top), -np.inf, scores - top) / temperature)
+    total = powers.sum(dim, keepdims=True)
+    return np.where(total == 0, 0.0, powers / total)

@@ -1,0 +1,132 @@
+// Labeled controls bound to traits. Each takes { label, trait } or { label, get, set }:
+// get(state) -> value, set(value, state) -> patch; `disabled(state)` where needed.
+import { h, join, set } from "./dom.mjs";
+
+let groups = 0; // names of radio groups; scoped to their own shadow root
+
+/** The controls of one figure; `ui` has state(), set(patch) and bind(update). */
+export function controls(ui) {
+  const bound = ({ trait, get, set: patch }) => ({
+    get: get ?? ((state) => state[trait]),
+    put: (value) => ui.set(patch ? patch(value, ui.state()) : { [trait]: value }),
+  });
+  const off = (option) => (state) => option.disabled?.(state) ?? false;
+
+  function input(option, type, event, props, read) {
+    const { get, put } = bound(option);
+    const node = h("input", { type, ...props, [`on${event}`]: () => put(read(node)) });
+    ui.bind((state) => set(node, { disabled: off(option)(state) }));
+    return { node, get };
+  }
+  const labeled = (label, ...parts) =>
+    h("label", { class: "control" }, h("span", { class: "name", text: label }), ...parts);
+
+  return {
+    /** { min, max, step, format(value) -> text } */
+    slider(option) {
+      const { min, max, step, format = String } = option;
+      const { node, get } = input(
+        option, "range", "input", { min, max, step }, (n) => Number(n.value),
+      );
+      const shown = h("output");
+      ui.bind((state) => {
+        const text = format(get(state));
+        set(node, { value: String(get(state)), "aria-valuetext": text });
+        set(shown, { text });
+      });
+      return labeled(option.label, node, shown);
+    },
+    /** { min, max, step }: a field for a number; an empty field changes nothing. */
+    number(option) {
+      const { min, max, step } = option;
+      const { get, put } = bound(option);
+      const node = h("input", {
+        type: "number", min, max, step,
+        onchange: () => {
+          const value = Math.min(max, Math.max(min, node.valueAsNumber));
+          if (Number.isFinite(value)) put(value);
+          else ui.repaint();
+        },
+      });
+      ui.bind((state) => set(node, { value: String(get(state)), disabled: off(option)(state) }));
+      return labeled(option.label, node);
+    },
+    /** { maxlength } */
+    text(option) {
+      const { node, get } = input(
+        option, "text", "input",
+        { maxlength: option.maxlength ?? 500, spellcheck: "false", autocomplete: "off" },
+        (n) => n.value,
+      );
+      ui.bind((state) => set(node, { value: String(get(state)) }));
+      return labeled(option.label, node);
+    },
+    toggle(option) {
+      const { node, get } = input(option, "checkbox", "change", {}, (n) => n.checked);
+      ui.bind((state) => set(node, { checked: Boolean(get(state)) }));
+      return h("label", { class: "control" }, node, h("span", { text: option.label }));
+    },
+    /** { options: [[value, text], ...] or state -> that }: a drop-down list. */
+    select(option) {
+      const { get, put } = bound(option);
+      const list = (state) =>
+        typeof option.options === "function" ? option.options(state) : option.options;
+      const node = h("select", {
+        onchange: () => put(list(ui.state())[node.selectedIndex][0]),
+      });
+      ui.bind((state) => {
+        join(node, list(state), ([value]) => value, () => h("option"), (item, [, text]) =>
+          set(item, { text }));
+        node.selectedIndex = list(state).findIndex(([value]) => value === get(state));
+        set(node, { disabled: off(option)(state) });
+      });
+      return labeled(option.label, node);
+    },
+    /** { options: [[value, text], ...] }: two to four choices side by side. */
+    choice(option) {
+      const { get, put } = bound(option);
+      const name = `choice${groups++}`;
+      const radios = option.options.map(([value]) =>
+        h("input", { type: "radio", name, onchange: () => put(value) }),
+      );
+      ui.bind((state) =>
+        radios.forEach((radio, i) =>
+          set(radio, {
+            checked: option.options[i][0] === get(state),
+            disabled: off(option)(state),
+          }),
+        ),
+      );
+      const labels = radios.map((radio, i) =>
+        h("label", {}, radio, h("span", { text: option.options[i][1] })),
+      );
+      return h(
+        "fieldset", { class: "control choice" },
+        h("legend", { class: "name", text: option.label }),
+        h("span", { class: "options" }, ...labels),
+      );
+    },
+    /** { action(state) -> patch or nothing, text(state) } */
+    button(option) {
+      const node = h("button", {
+        type: "button", text: option.label,
+        onclick: () => {
+          const patch = option.action(ui.state());
+          if (patch) ui.set(patch);
+        },
+      });
+      ui.bind((state) => {
+        set(node, { disabled: off(option)(state) });
+        if (option.text) set(node, { text: option.text(state) });
+      });
+      return node;
+    },
+    /** A title and several controls in one labeled group. */
+    group(label, ...parts) {
+      return h(
+        "div", { class: "control", role: "group", "aria-label": label },
+        h("span", { class: "name", text: label, "aria-hidden": "true" }), ...parts,
+      );
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// What a reader takes away: the picture as SVG or PNG, the numbers, the code.
+import { s } from "./dom.mjs";
+
+const STYLE = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity",
+  "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "font-style",
+  "text-anchor", "dominant-baseline", "display", "visibility", "image-rendering",
+];
+
+function frozen(svg) {
+  const copy = svg.cloneNode(true);
+  const copies = copy.querySelectorAll("*");
+  svg.querySelectorAll("*").forEach((node, i) => {
+    const style = getComputedStyle(node);
+    for (const name of STYLE) copies[i].style.setProperty(name, style.getPropertyValue(name));
+    for (const name of ["tabindex", "role", "class"]) copies[i].removeAttribute(name);
+  });
+  return copy;
+}
+
+/** All SVG pictures below `picture` as one standalone SVG text, on the page's ground. */
+export function toSVG(picture, { title, ground }) {
+  const frame = picture.getBoundingClientRect();
+  const [width, height] = [Math.ceil(frame.width), Math.ceil(frame.height)];
+  const all = s("svg", {
+    xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`,
+  });
+  all.append(s("title", { text: title }), s("rect", { width, height, fill: ground }));
+  for (const svg of picture.querySelectorAll("svg")) {
+    const box = svg.getBoundingClientRect();
+    const copy = frozen(svg);
+    const style = getComputedStyle(svg);
+    for (const name of [...copy.attributes].map((a) => a.name))
+      if (/^(role|class|aria-|tabindex|data-)/.test(name)) copy.removeAttribute(name);
+    for (const [name, value] of Object.entries({
+      x: box.left - frame.left, y: box.top - frame.top, width: box.width,
+      height: box.height, "font-family": style.fontFamily, color: style.color,
+    }))
+      copy.setAttribute(name, value);
+    all.append(copy);
+  }
+  return new XMLSerializer().serializeToString(all);
+}
+
+/** A PNG (blob, at twice the size) of a standalone SVG text. */
+export async function toPNG(svg) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
+/** Lets the browser save `content` (text or blob) as `name`. */
+export function download(content, name, type) {
+  const url = URL.createObjectURL(new Blob([content], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/** A data URL of pixels, for large heatmaps: color(x, y) -> [r, g, b] in 0..255. */
+export function raster(width, height, color) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [width, height];
+  const context = canvas.getContext("2d");
+  const pixels = context.createImageData(width, height);
+  for (let i = 0; i < width * height; i++) {
+    const [r, g, b] = color(i % width, Math.floor(i / width));
+    pixels.data.set([r, g, b, 255], 4 * i);
+  }
+  context.putImageData(pixels, 0, 0);
+  return canvas.toDataURL();
+}

@@ -1,0 +1,226 @@
+// The frame that all figures share: state in traits, one paint, exports, cleanup.
+import { controls } from "./controls.mjs";
+import { h, join, set } from "./dom.mjs";
+import { download, toPNG, toSVG } from "./export.mjs";
+import { formula, light } from "./formula.mjs";
+import { keyOf, read, write } from "./link.mjs";
+import { palette } from "./palette.mjs";
+import { kitCSS } from "./style.mjs";
+import { csv } from "./text.mjs";
+import { watchTheme } from "./theme.mjs";
+
+const copyOf = (value) => (value === undefined ? null : JSON.parse(JSON.stringify(value)));
+
+/** The figure's traits as a plain object, and the one way to change them. */
+function store(model, traits, changed, signal) {
+  const state = () => Object.fromEntries(traits.map((name) => [name, model.get(name)]));
+  const initial = copyOf(state());
+  for (const name of traits) {
+    model.on(`change:${name}`, changed);
+    signal.addEventListener("abort", () => model.off(`change:${name}`, changed));
+  }
+  const patch = (values) => {
+    for (const [name, value] of Object.entries(values)) model.set(name, copyOf(value));
+    model.save_changes();
+    changed();
+  };
+  return { state, initial, set: patch, reset: () => patch(initial) };
+}
+
+/** A real table, filled only while it is open. */
+function tableView() {
+  const table = h("table");
+  const node = h(
+    "details", {}, h("summary", { text: "Data table" }), h("div", { class: "scroll" }, table),
+  );
+  const cells = (row, values, head) =>
+    join(row, values, (_, i) => i, (_, i) =>
+      h(head ? "th" : i === 0 ? "th" : "td", { scope: head ? "col" : i === 0 ? "row" : null }),
+    (cell, value) => set(cell, { text: String(value) }));
+  const draw = ({ caption, header, rows }) => {
+    if (!node.open) return;
+    join(table, [{ caption }, { header }, ...rows.map((row) => ({ row }))], (_, i) => i,
+      (item) => h(item.caption === undefined ? "tr" : "caption"),
+      (line, item) => {
+        if (item.caption !== undefined) set(line, { text: item.caption });
+        else cells(line, item.header ?? item.row, Boolean(item.header));
+      });
+  };
+  return { node, draw };
+}
+
+/** The export menu; `get` has svg(), rows(), code() and link() (null outside the book). */
+function exportView(name, get) {
+  const out = h("textarea", { readonly: true, hidden: true, "aria-label": "Exported text" });
+  const done = h("span", { role: "status" });
+  const copy = async (text) => {
+    set(out, { hidden: false, value: text });
+    const said = navigator.clipboard?.writeText(text).then(() => true, () => false);
+    set(done, { text: (await said) ? "Copied." : "Copy it from the box below." });
+    if (!(await said)) out.select();
+  };
+  const item = (text, onclick) => h("button", { type: "button", text, onclick });
+  const link = item("Copy link", () => copy(get.link()));
+  const ontoggle = () => set(link, { hidden: get.link() === null });
+  const node = h(
+    "details", { ontoggle }, h("summary", { text: "Export" }),
+    h("div", {},
+      h("div", { class: "menu" },
+        item("SVG", () => download(get.svg(), `${name}.svg`, "image/svg+xml")),
+        item("PNG", async () => download(await toPNG(get.svg()), `${name}.png`, "image/png")),
+        item("CSV", () => download(csv(get.rows()), `${name}.csv`, "text/csv")),
+        item("Copy as PyTorch", () => copy(get.code())),
+        link,
+        done),
+      out),
+  );
+  return node;
+}
+
+function frame(spec) {
+  const parts = {
+    error: h("p", { class: "error", role: "alert", hidden: true }),
+    controls: h("div", { class: "controls" }),
+    formula: h("div"),
+    picture: h("div", { class: "picture" }),
+    say: h("p", { class: "say", role: "status", "aria-live": "polite" }),
+    foot: h("div", { class: "foot" }),
+  };
+  const tip = h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip);
+  const root = h(
+    "div", { class: "fig", role: "group", "aria-label": spec.title },
+    tip, ...Object.values(parts),
+  );
+  return { root, ...parts };
+}
+
+function mount(spec, model, el) {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const part = frame(spec);
+  const host = h("div", { class: "tl-live", "data-lm-suppress-shortcuts": true });
+  host.attachShadow({ mode: "open" }).append(
+    h("style", { text: kitCSS + (spec.css ?? "") }), part.root,
+  );
+  el.append(host);
+
+  const view = { hover: null, width: 680 };
+  const bound = [];
+  let [geometry, fresh, waiting] = [null, false, false];
+  const repaint = () => {
+    fresh = false;
+    redraw();
+  };
+  const redraw = () => {
+    if (waiting) return;
+    waiting = true;
+    queueMicrotask(() => {
+      waiting = false;
+      if (!signal.aborted) paint();
+    });
+  };
+  const data = store(model, spec.traits, repaint, signal);
+  const ui = {
+    ...data,
+    repaint,
+    bind: (update) => bound.push(update),
+    locked: (state = data.state()) => spec.locked?.(state) ?? null,
+    lock: (cell) => data.set(spec.lock(cell, data.state())),
+    active: () => view.hover ?? ui.locked(),
+    hover: (cell) => {
+      if (String(cell) === String(view.hover)) return;
+      view.hover = cell;
+      redraw();
+    },
+    light: (name) => light(part.root, name),
+  };
+  Object.assign(ui, controls(ui));
+  const built = spec.build(ui);
+  if (built.formula) part.formula.replaceWith(formula(ui, built.formula));
+  else part.formula.remove();
+  part.controls.append(...built.controls);
+  part.picture.append(...built.picture);
+
+  const key = () => keyOf(el, spec.name); // null as long as `el` is on no page
+  const page = () => el.ownerDocument.location;
+  const table = tableView();
+  const menu = exportView(spec.name, {
+    svg: () => {
+      const theme = part.root.hasAttribute("data-dark") ? "dark" : "light";
+      return toSVG(part.picture, { title: part.say.textContent, ground: palette[theme].ground });
+    },
+    rows: () => {
+      const { header, rows } = spec.table(geometry);
+      return [header, ...rows];
+    },
+    code: () => spec.pytorch(data.state(), geometry),
+    link: () => {
+      if (key() === null) return null;
+      const hash = write(page().hash, key(), data.state(), data.initial);
+      return page().href.replace(/#.*$/, "") + (hash && `#${hash}`);
+    },
+  });
+  const reset = ui.button({ label: "Reset", action: () => data.reset() });
+  part.foot.append(reset, menu, table.node);
+  table.node.addEventListener("toggle", redraw);
+
+  function paint() {
+    try {
+      const state = data.state();
+      if (!fresh) geometry = spec.layout(state, view.width);
+      fresh = true;
+      for (const update of bound) update(state);
+      built.draw(geometry, view);
+      set(part.say, { text: spec.sentence(geometry, ui.active()) });
+      table.draw(spec.table(geometry));
+      show(null);
+    } catch (error) {
+      show(error);
+    }
+  }
+  function show(error) {
+    for (const name of ["controls", "picture", "say"]) part[name].hidden = error !== null;
+    set(part.error, {
+      hidden: error === null,
+      text: error ? `This figure cannot be drawn: ${error.message}. Reset brings it back.` : "",
+    });
+  }
+
+  /** Takes the state that the address carries, if this figure can show it. */
+  function follow() {
+    const patch = key() === null ? {} : read(page().hash, key(), data.initial);
+    if (Object.keys(patch).length === 0) return;
+    try {
+      spec.layout({ ...data.initial, ...patch }, view.width);
+    } catch {
+      return;
+    }
+    data.set({ ...data.initial, ...patch });
+    host.scrollIntoView({ block: "nearest" });
+  }
+
+  const theme = watchTheme(el, part.root, signal);
+  let placed = false;
+  const size = new ResizeObserver(([{ contentRect }]) => {
+    theme();
+    if (!placed) follow();
+    placed = true;
+    if (!contentRect.width || Math.abs(contentRect.width - view.width) < 1) return;
+    view.width = contentRect.width;
+    repaint();
+  });
+  size.observe(part.root);
+  signal.addEventListener("abort", () => size.disconnect());
+  addEventListener("hashchange", follow, { signal });
+  theme();
+  paint();
+  return () => {
+    ended.abort();
+    host.remove();
+  };
+}
+
+/** Turns a figure's description (see index.mjs) into { render({ model, el }) }. */
+export const figure = (spec) => ({
+  render: ({ model, el }) => mount(spec, model, el),
+});

@@ -1,0 +1,59 @@
+/*
+The figures' kit. A figure is one file `src/<name>.mjs`:
+
+  import { figure, matrix, matrixFrame } from "./kit/index.mjs";
+
+  export function layout(state, width = 680) { ... }      // pure: state -> geometry
+  export default figure({
+    name: "softmax_mask",            // data-figure, file name, bundle name
+    title: "Softmax and mask",       // what a screen reader calls the figure
+    tip: "set the temperature to 0", // shown after "Try this: "
+    traits: ["tokens", "scores"],    // all of the state, Python's names
+    layout,                          // throws Error("plain words, got ...") on bad state
+    sentence: (geometry, active) => "...",    // live sentence; active = [row, col] or null
+    table: (geometry) => ({ caption, header: [...], rows: [[...]] }),     // also the CSV
+    pytorch: (state, geometry) => "import torch\n...assert...",  // runs as it is
+    locked: (state) => state.selected,        // what Enter or a click has locked, or null
+    lock: (cell, state) => ({ selected: cell ?? [] }),           // patch for a lock
+    build: (ui) => ({
+      controls: [ui.slider({ ... }), ...],    // nodes, in order
+      formula: { equation: [...], code: [...] },                 // optional
+      picture: [panel.node],                  // nodes that hold SVG pictures
+      draw: (geometry, view) => { ... },      // after every change; view = { hover, width }
+    }),
+    css: ".extra{...}",                       // optional, inside the shadow root
+  });
+
+ui     state() now; set({ trait: value }) changes traits here and in Python; reset();
+       hover(cell or null) is passing attention, lock(cell or null) stays; active() is
+       hover or locked; bind(update(state)) runs before each draw; repaint(); light(part).
+       layout runs only when state or width changed, draw also when the hover changed.
+       Never change what state() holds: build new lists.
+controls  ui.slider, number, text, toggle, select, choice, button, group: controls.mjs.
+       Bound by { label, trait } or { label, get(state), set(value, state) -> patch },
+       `disabled(state)`; they update themselves.
+matrix a token-by-token SVG grid, one tab stop: arrows, Home, End, Ctrl+Home, Ctrl+End,
+       Enter or click locks, Esc unlocks, hover or focus shows: matrix.mjs.
+grid   the same for a picture of your own: elements with data-row and data-col: grid.mjs.
+       A 1-by-n grid is a list of points. Call .update() after each redraw.
+panel  panel("Title", node) -> { node, note }: a titled box around a picture of your own.
+formula  parts [name, text, class] in equation and code; elements with data-part="name"
+       (matrix cells: `part`) light up together: formula.mjs.
+Text   tokenText(token) in pictures, quote(token) in sentences, percent, number, short,
+       python (a literal): text.mjs. Tokens may be anything: never build markup of them.
+Shape  matrixFrame, hatch, line, scale: geometry.mjs. raster (pixels to data URL for an
+       SVG <image>): export.mjs. cividis(x), inkOn(x) for weights in 0..1: palette.mjs.
+DOM    h(tag, props, ...children), s(...) for SVG, set, join (keyed): dom.mjs.
+Colors var(--query), --key, --value, --position, --text, --quiet, --line, --soft,
+       --surface, --ground; SVG text classes query, key, value, position, quiet, token,
+       strong. palette.json is the only place of the values.
+SVG    use attributes or the classes of style.mjs; no ids, no <pattern> (hatch() instead).
+*/
+export { h, join, s, set } from "./dom.mjs";
+export { raster } from "./export.mjs";
+export { figure } from "./figure.mjs";
+export { hatch, line, matrixFrame, scale } from "./geometry.mjs";
+export { grid } from "./grid.mjs";
+export { matrix, panel } from "./matrix.mjs";
+export { cividis, cividisRGB, inkOn, palette } from "./palette.mjs";
+export { number, percent, python, quote, short, tokenText } from "./text.mjs";

@@ -1,0 +1,43 @@
+// Light or dark by what the page really shows, whatever its theme system is.
+import { contrast, luminance, palette, rgb } from "./palette.mjs";
+
+const numbers = (color) => (color.match(/[\d.]+/g) ?? [0, 0, 0]).map(Number);
+
+/** The first ground behind `el` that is not transparent, or null. */
+function groundOf(el) {
+  for (let at = el; at; at = at.parentElement ?? at.getRootNode().host) {
+    const color = numbers(getComputedStyle(at).backgroundColor);
+    if ((color[3] ?? 1) > 0.5) return color.slice(0, 3);
+  }
+  return null;
+}
+
+/** Whether the page around `el` is dark, and a text color if the page's own fails. */
+export function readTheme(el) {
+  const text = numbers(getComputedStyle(el).color).slice(0, 3);
+  const ground = groundOf(el);
+  const dark = ground ? luminance(ground) < 0.2 : luminance(text) > 0.35;
+  const theme = palette[dark ? "dark" : "light"];
+  return { dark, text: contrast(text, ground ?? rgb(theme.ground)) < 4.5 && theme.text };
+}
+
+/** Keeps data-dark on `root` right; every listener ends with `signal`. */
+export function watchTheme(el, root, signal) {
+  const read = () => {
+    if (!el.isConnected) return;
+    root.style.color = "";
+    const { dark, text } = readTheme(el);
+    root.toggleAttribute("data-dark", dark);
+    if (text) root.style.color = text;
+  };
+  const later = () => {
+    read();
+    requestAnimationFrame(() => requestAnimationFrame(() => signal.aborted || read()));
+  };
+  const observer = new MutationObserver(later);
+  for (const node of [document.documentElement, document.body])
+    observer.observe(node, { attributes: true });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later, { signal });
+  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  return read;
+}

@@ -1,0 +1,310 @@
+// SoftmaxMask: scores, a mask and a temperature become weights.
+import {
+  cividis, figure, inkOn, matrix, matrixFrame, number, percent, python, quote, short,
+  tokenText,
+} from "./kit/index.mjs";
+
+const MASKS = {
+  none: () => true,
+  causal: (row, col) => col <= row,
+  padding: (row, col, n) => col < n - 1,
+};
+const LARGEST = 3.4028234663852886e38; // of float32
+const SMALLEST = 2 ** -150; // at or below half its tiniest number, float32 has 0
+
+const float32 = (x) => (x > LARGEST ? Infinity : x <= SMALLEST ? 0 : x);
+const sum = (list) => list.reduce((total, x) => total + x, 0);
+const transpose = (rows) => rows[0].map((_, c) => rows.map((row) => row[c]));
+const map2 = (rows, f) => rows.map((row, r) => row.map((x, c) => f(x, r, c)));
+
+/** exp(x) / sum(exp(x)) as written, with the range of float32: may give NaN. */
+function naiveSoftmax(scores, temperature) {
+  const powers = scores.map((x) => float32(Math.exp(x / temperature)));
+  const total = float32(sum(powers));
+  return powers.map((power) => power / total);
+}
+
+/** Subtracts the maximum first; temperature 0 shares all weight among the largest. */
+function safeSoftmax(scores, temperature) {
+  const top = Math.max(...scores);
+  if (top === -Infinity) return scores.map(() => 0);
+  const powers = scores.map((x) =>
+    temperature === 0 ? Number(x === top) : Math.exp((x - top) / temperature),
+  );
+  const total = sum(powers);
+  return powers.map((power) => power / total);
+}
+
+/** The weights of a state, rows of numbers; the same as SoftmaxMask.weights in Python. */
+export function weights({ scores, mask, temperature, naive, axis, order }) {
+  const open = order === "after" ? map2(mask, () => true) : mask;
+  const seen = map2(scores, (x, r, c) => (open[r][c] ? x : -Infinity));
+  const softmax = (row) => (naive ? naiveSoftmax : safeSoftmax)(row, temperature);
+  const all = axis === "row" ? seen.map(softmax) : transpose(transpose(seen).map(softmax));
+  return order === "after" ? map2(all, (w, r, c) => (mask[r][c] ? w : 0 * w)) : all;
+}
+
+function check({ tokens, scores, mask, temperature }) {
+  const n = tokens.length;
+  const square = (rows) => rows.length === n && rows.every((row) => row.length === n);
+  if (n < 2 || n > 8) throw Error(`it needs 2 to 8 tokens, got ${n}`);
+  if (!square(scores)) throw Error(`scores must be ${n} x ${n}`);
+  if (!square(mask)) throw Error(`mask must be ${n} x ${n}`);
+  if (!scores.flat().every(Number.isFinite)) throw Error("scores must be finite numbers");
+  if (!(temperature >= 0)) throw Error(`temperature must be >= 0, got ${temperature}`);
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, width = 680) {
+  check(state);
+  const { tokens } = state;
+  const all = weights(state);
+  const labels = tokens.map((token) => tokenText(token, 10));
+  const half = width >= 620 ? (width - 24) / 2 : width;
+  const frame = matrixFrame({ rows: labels, cols: labels, width: half, extra: 1, max: 48 });
+  const heads = (kind) =>
+    labels.map((text, i) => ({ text, kind, label: `${kind} ${quote(tokens[i])}` }));
+  const sums = all.map((row) => sum(row));
+  return { state, weights: all, sums, frame, rows: heads("query"), cols: heads("key") };
+}
+
+const isOne = (x) => Math.abs(x - 1) < 1e-9;
+const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
+
+/** What the numbers say where something went wrong or is special, in words. */
+function remark({ state, weights: all }, row) {
+  if (all[row].some(Number.isNaN))
+    return state.temperature === 0
+      ? "Dividing by temperature 0 without care gives inf / inf, which is NaN"
+      : "exp leaves the range of float32 here, and inf / inf or 0 / 0 is NaN";
+  if (!state.mask[row].some(Boolean)) return "It may look at nothing, so its row is all zeros";
+  return "";
+}
+
+function rowSum({ state, sums }, row) {
+  const total = `the row sums to ${short(sums[row], 2)}`;
+  if (isOne(sums[row]) || !Number.isFinite(sums[row])) return `${total}.`;
+  const masked = !state.mask[row].every(Boolean);
+  if (state.axis === "column") return `${total}, because softmax ran down the columns.`;
+  if (state.order === "after" && masked)
+    return `${total}, because the mask came after the softmax.`;
+  return `${total}.`;
+}
+
+/** The live sentence; SoftmaxMask.summary() says the same in Python. */
+export function sentence(geometry, active) {
+  const { state, weights: all, sums } = geometry;
+  const { tokens, mask } = state;
+  if (!active) {
+    const good = sums.filter(isOne).length;
+    const masked = mask.flat().filter((open) => !open).length;
+    return (
+      `${good} of ${tokens.length} rows sum to 1; ` +
+      `${masked} of ${plural(mask.flat().length, "cell")} are masked.`
+    );
+  }
+  const [row, col] = active;
+  const [query, key] = [quote(tokens[row]), quote(tokens[col])];
+  const weight = all[row][col];
+  const closed = mask[row].filter((open) => !open).length;
+  const first = mask[row][col]
+    ? `Query ${query} gives ${percent(weight)} of its weight to ${key}`
+    : `Query ${query} may not look at ${key}: its weight is ` +
+      `${weight === 0 ? "exactly 0" : number(weight)}`;
+  const why = remark(geometry, row);
+  return (
+    `${first}; ${closed} of ${plural(mask[row].length, "key")} are masked; ` +
+    rowSum(geometry, row) + (why && ` ${why}.`)
+  );
+}
+
+export function table({ state, weights: all, sums }) {
+  const names = state.tokens.map((token) => tokenText(token, 40));
+  return {
+    caption: "Weights: one row per query, one column per key",
+    header: ["query", ...names, "sum"],
+    rows: all.map((row, r) => [
+      names[r],
+      ...row.map((x, c) => (state.mask[r][c] ? number(x, 4) : `${number(x, 4)} (masked)`)),
+      number(sums[r], 4),
+    ]),
+  };
+}
+
+/** The state as a program that runs and asserts what the figure shows. */
+export function pytorch(state, geometry) {
+  const dim = state.axis === "row" ? -1 : -2;
+  const rows = (all, show) =>
+    `torch.tensor([\n${all.map((row) => `    [${row.map(show).join(", ")}],\n`).join("")}])`;
+  const masked = 'scores.masked_fill(~mask, float("-inf"))';
+  const seen = state.order === "before" ? masked : "scores";
+  const softmax = state.naive
+    ? [`powers = torch.exp(${seen} / temperature)`,
+       `weights = powers / powers.sum(dim=${dim}, keepdim=True)`]
+    : state.temperature === 0
+      ? [`seen = ${seen}`,
+         `best = (seen == seen.amax(dim=${dim}, keepdim=True)) & (seen > float("-inf"))`,
+         `weights = (best / best.sum(dim=${dim}, keepdim=True)).nan_to_num(0.0)`]
+      : [`weights = torch.softmax(${seen} / temperature, dim=${dim})`,
+         "weights = weights.nan_to_num(0.0)  # a query that may look at nothing"];
+  if (state.order === "after") softmax.push("weights = weights * mask  # too late");
+  return [
+    "import torch", "",
+    `tokens = ${python(state.tokens)}`,
+    `scores = ${rows(state.scores, (x) => python(Number.isInteger(x) ? `${x}.` : x).replaceAll('"', ""))}`,
+    `mask = ${rows(state.mask, python)}  # True = may look`,
+    `temperature = ${python(state.temperature)}`, "",
+    ...softmax, "",
+    `shown = ${rows(geometry.weights, (x) => (Number.isFinite(x) ? x.toFixed(5) : python(x)))}`,
+    "torch.testing.assert_close(weights, shown, rtol=0, atol=1e-4, equal_nan=True)", "",
+  ].join("\n");
+}
+
+function cells(geometry, kind) {
+  const { state, weights: all } = geometry;
+  const { tokens, scores, mask } = state;
+  return map2(scores, (score, r, c) => {
+    const open = mask[r][c];
+    const weight = all[r][c];
+    const shade = Number.isFinite(weight) ? weight : 0;
+    const pair = `query ${quote(tokens[r])}, key ${quote(tokens[c])}`;
+    if (kind === "scores")
+      return {
+        text: short(score, Math.abs(score) < 100 ? 1 : 0), masked: !open, part: "scores mask",
+        label: `${pair}: score ${short(score)}${open ? "" : ", may not look"}`,
+        ink: open ? undefined : "var(--quiet)",
+      };
+    return {
+      text: number(weight), masked: !open, area: shade, part: "weights",
+      fill: open ? cividis(shade) : "transparent",
+      ink: open ? inkOn(shade) : "var(--quiet)",
+      label: `${pair}: weight ${number(weight)}${open ? "" : ", may not look"}`,
+    };
+  });
+}
+
+/** The equation and the PyTorch line of the state; parts of the same name belong together. */
+export function formula(state) {
+  const before = state.order === "before";
+  const [scores, temp] = [["scores", "scores"], ["temperature", "T"]];
+  const mask = ["mask", before ? "mask" : "mask"];
+  const soft = ["softmax", state.axis === "row" ? "softmax" : "softmax over queries"];
+  const dim = ["softmax", `dim=${state.axis === "row" ? -1 : -2}`];
+  const equation = before
+    ? ["weights", " = ", soft, "( ", mask, "(", scores, ") / ", temp, " )"]
+    : ["weights", " = ", mask, "( ", soft, "( ", scores, " / ", temp, " ) )"];
+  const fill = before ? [["mask", '.masked_fill(~mask, -inf)']] : [];
+  const inner = [["scores", "scores"], ...fill, " / ", ["temperature", "temperature"]];
+  const call = state.naive
+    ? [["softmax", "normalize"], "(", ["naive", "torch.exp"], "(", ...inner, "), ", dim, ")"]
+    : [["softmax", "torch.softmax"], "(", ...inner, ", ", dim, ")"];
+  const code = ["weights = ", ...call, ...(before ? [] : [" ", ["mask", "* mask"]])];
+  return { equation: equation.map((p) => (p === "weights" ? ["weights", p] : p)), code };
+}
+
+const replaced = (rows, [row, col], value) =>
+  map2(rows, (x, r, c) => (r === row && c === col ? value : x));
+const chosen = (state) => (state.selected.length === 2 ? state.selected : null);
+const limit = (x) => Math.max(-1000, Math.min(1000, Math.round(1000 * x) / 1000));
+const largest = (state) => Math.max(...state.scores.flat().map(Math.abs));
+const isPreset = (state, name) =>
+  state.mask.every((row, r) =>
+    row.every((open, c) => open === MASKS[name](r, c, row.length)),
+  );
+
+function editors(ui) {
+  const none = (state) => !chosen(state);
+  const at = (state) => chosen(state) ?? [0, 0];
+  return ui.group(
+    "Chosen cell",
+    ui.number({
+      label: "score", min: -1000, max: 1000, step: 0.5, disabled: none,
+      get: (state) => (none(state) ? "" : state.scores[at(state)[0]][at(state)[1]]),
+      set: (value, state) => ({ scores: replaced(state.scores, at(state), limit(value)) }),
+    }),
+    ui.toggle({
+      label: "may look", disabled: none,
+      get: (state) => !none(state) && state.mask[at(state)[0]][at(state)[1]],
+      set: (open, state) => ({ mask: replaced(state.mask, at(state), open) }),
+    }),
+  );
+}
+
+function build(ui) {
+  const keys = (event, cell) => {
+    const { scores, mask } = ui.state();
+    const step = { "+": 0.5, "=": 0.5, "-": -0.5 }[event.key];
+    const score = scores[cell[0]][cell[1]];
+    if (step) ui.set({ scores: replaced(scores, cell, limit(score + step)) });
+    else if (event.key === " ") ui.set({ mask: replaced(mask, cell, !mask[cell[0]][cell[1]]) });
+    else return false;
+    return true;
+  };
+  const left = matrix(ui, { title: "Scores", label: "Scores, queries by keys", key: keys });
+  const right = matrix(ui, { title: "Weights", label: "Weights, queries by keys", key: keys });
+  const presets = [["none", "none"], ["causal", "causal"], ["padding", "last key is padding"]];
+  return {
+    controls: [
+      ui.slider({
+        label: "Temperature", trait: "temperature", min: 0, max: 3, step: 0.05,
+        format: (t) => number(t),
+      }),
+      ui.select({
+        label: "Mask",
+        options: (state) =>
+          presets.some(([name]) => isPreset(state, name)) ? presets : [...presets, ["own", "your own"]],
+        get: (state) => presets.find(([name]) => isPreset(state, name))?.[0] ?? "own",
+        set: (name, state) =>
+          name in MASKS
+            ? { mask: map2(state.mask, (_, r, c) => MASKS[name](r, c, state.mask.length)) }
+            : {},
+      }),
+      ui.choice({
+        label: "Mask comes", trait: "order",
+        options: [["before", "before softmax"], ["after", "after it"]],
+      }),
+      ui.choice({
+        label: "Softmax over", trait: "axis",
+        options: [["row", "each row"], ["column", "each column"]],
+      }),
+      ui.toggle({ label: "naive: exp without subtracting the maximum", trait: "naive" }),
+      ui.button({
+        label: "Scores × 100",
+        text: (state) => (largest(state) > 10 ? "Scores ÷ 100" : "Scores × 100"),
+        action: (state) => {
+          const factor = largest(state) > 10 ? 0.01 : 100;
+          return { scores: map2(state.scores, (x) => limit(x * factor)) };
+        },
+      }),
+      editors(ui),
+    ],
+    formula: { equation: (s) => formula(s).equation, code: (s) => formula(s).code },
+    picture: [left.node, right.node],
+    draw: (geometry, view) => {
+      const { rows, cols, frame, state, sums } = geometry;
+      const shared = { rows, cols, frame };
+      const total = sums.map((x) => ({
+        text: number(x), label: `row sum ${number(x)}`, strong: !isOne(x), part: "softmax",
+      }));
+      left.draw({ ...shared, cells: cells(geometry, "scores") }, view);
+      right.draw({ ...shared, cells: cells(geometry, "weights"), sums: total }, view);
+    },
+  };
+}
+
+export default figure({
+  name: "softmax_mask",
+  title: "Softmax and mask",
+  tip:
+    "pull the temperature down to 0, then back to 1. Put the mask after the softmax and " +
+    "watch the row sums. Keys in the grid: arrows move, + and − change a score, Space " +
+    "masks, Enter holds a cell, Esc lets go.",
+  traits: ["tokens", "scores", "mask", "temperature", "naive", "axis", "order", "selected"],
+  layout,
+  sentence,
+  table,
+  pytorch,
+  locked: chosen,
+  lock: (cell) => ({ selected: cell ?? [] }),
+  build,
+});

@@ -1,0 +1,152 @@
+"""A figure's state as plain data: checks, JSON, and words for numbers and tokens."""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+import traitlets
+
+LIMIT = 20_000
+"""Bytes that a figure's state may take as JSON."""
+
+_CONTROL = re.compile(
+    "[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+
+
+class StateError(traitlets.TraitError, ValueError):
+    """A figure cannot show this state: a ValueError that traitlets can roll back."""
+
+
+class Values(traitlets.List):
+    """A list, or lists of lists; a tensor or an array is unpacked."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Accept what has `tolist`, then ask what every list is asked."""
+        return super().validate(obj, as_lists(value))
+
+
+def as_lists(value: Any) -> Any:
+    """Tensors, arrays and tuples as lists, all the way down."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return [as_lists(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def rounded(value: Any) -> Any:
+    """Floats at 4 digits, without a negative zero, all the way down."""
+    if isinstance(value, float):
+        return round(value, 4) + 0.0
+    if isinstance(value, list | tuple):
+        return [rounded(v) for v in value]
+    if isinstance(value, dict):
+        return {k: rounded(v) for k, v in value.items()}
+    return value
+
+
+def to_json(state: dict[str, Any]) -> str:
+    """The same text for the same state: sorted keys, rounded floats, `<` escaped."""
+    text = json.dumps(
+        rounded(state),
+        sort_keys=True,
+        ensure_ascii=False,
+        allow_nan=False,
+        separators=(",", ":"),
+    )
+    return text.replace("<", "\\u003c")
+
+
+def check_size(state: dict[str, Any]) -> None:
+    """Raise if the state takes more than LIMIT bytes."""
+    size = len(to_json(state).encode())
+    if size > LIMIT:
+        raise StateError(
+            f"a figure's state must be at most {LIMIT} bytes, got {size}; show fewer "
+            "tokens or a smaller matrix"
+        )
+
+
+def check_tokens(tokens: Sequence[Any], least: int, most: int) -> None:
+    """Raise unless there are `least` to `most` tokens, each valid text."""
+    if not least <= len(tokens) <= most:
+        raise StateError(f"tokens must be {least} to {most}, got {len(tokens)}")
+    for token in tokens:
+        if not isinstance(token, str):
+            raise StateError(f"tokens must be strings, got {token!r}")
+        if any("\ud800" <= sign <= "\udfff" for sign in token):
+            raise StateError(f"tokens must be valid Unicode, got {token!a}")
+
+
+def check_matrix(name: str, rows: Any, shape: tuple[int, int], kind: type) -> None:
+    """Raise unless `rows` is a list of lists of that shape, of bool or finite float."""
+    lengths = [len(row) if isinstance(row, list) else None for row in rows]
+    if lengths != [shape[1]] * shape[0]:
+        raise StateError(
+            f"{name} must be {shape[0]} x {shape[1]}, got rows of lengths {lengths}"
+        )
+    for value in (value for row in rows for value in row):
+        check_value(name, value, kind)
+
+
+def check_value(name: str, value: Any, kind: type) -> None:
+    """Raise unless `value` is a bool (kind bool) or a finite number (kind float)."""
+    if kind is bool and not isinstance(value, bool):
+        raise StateError(f"{name} must hold True and False, got {value!r}")
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if kind is float and not (number and math.isfinite(value)):
+        raise StateError(f"{name} must hold finite numbers, got {value!r}")
+
+
+def check_rows_sum(name: str, rows: Sequence[Sequence[float]]) -> None:
+    """Raise unless each row sums to 1, or to 0: a query that may look at nothing."""
+    for i, row in enumerate(rows):
+        total = sum(row)
+        if abs(total - 1) > 1e-3 and abs(total) > 1e-3:
+            raise StateError(
+                f"{name} must sum to 1 in each row, got {total:.4f} in row {i}"
+            )
+
+
+def token_text(token: str, limit: int = 24) -> str:
+    """A token made visible and cut: "" is "∅", a newline "⏎", a space outside "␣"."""
+    if token == "":
+        return "∅"
+    cut = token if len(token) <= limit else token[: limit - 1] + "…"
+    return _CONTROL.sub("·", re.sub("[\r\n]+", "⏎", re.sub("^ | $", "␣", cut)))
+
+
+def quote(token: str, limit: int = 24) -> str:
+    """A token inside a sentence, unable to turn the sentence around."""
+    text = token_text(token, limit)
+    return f"“\u2068{text}\u2069”" if _RIGHT_TO_LEFT.search(text) else f"“{text}”"
+
+
+def number(x: float, digits: int = 2) -> str:
+    """Fixed digits, halves away from zero as in the browser; NaN, inf, -inf."""
+    if math.isnan(x):
+        return "NaN"
+    if math.isinf(x):
+        return "inf" if x > 0 else "-inf"
+    text = f"{Decimal(x).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
+    return text.replace("-", "") if float(text) == 0 else text
+
+
+def short(x: float, digits: int = 2) -> str:
+    """At most that many digits, without trailing zeros: 1, 0.5, NaN."""
+    text = number(x, digits)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(x: float) -> str:
+    """A share in words: 0.6214 is "62 %", a trace "less than 1 %"."""
+    if not math.isfinite(x):
+        return number(x)
+    if 0 < x < 0.005:
+        return "less than 1 %"
+    if 0.995 <= x < 1:
+        return "more than 99 %"
+    return f"{math.floor(100 * x + 0.5)} %"
