@@ -16,7 +16,7 @@ from booksite.node import require_package, run_node
 
 HERE = Path(__file__).parent
 WIDGETS = Path("transformer_lib/widgets")
-STYLES = ("book.css", "cells.css", "theme-fixes.css")
+STYLES = ("book.css", "cells.css", "icons.css", "theme-fixes.css")
 SCRIPTS = ("figure-host.js", "page.js")
 
 
