@@ -1,0 +1,64 @@
+"""Equal to published numbers, to the papers' formulas and to the Llama code."""
+
+import math
+
+import pytest
+import torch
+from samples import normal
+from tolerances import ANGLE_TOLERANCE, assert_near
+from transformers import LlamaConfig
+from transformers.models.llama.modeling_llama import (
+    LlamaRotaryEmbedding,
+    apply_rotary_pos_emb,
+)
+
+from transformer_lib.positions import alibi_slopes, rotate, sinusoid
+
+
+@pytest.mark.parametrize("d_model", [2, 6, 512])
+def test_sinusoid_is_the_formula_of_section_3_5(d_model):
+    def wave(position, column):
+        angle = position / 10_000 ** (2 * (column // 2) / d_model)
+        return math.cos(angle) if column % 2 else math.sin(angle)
+
+    positions = [0, 1, 2, 17, 63]
+    want = [[wave(p, column) for column in range(d_model)] for p in positions]
+    exact = sinusoid(torch.tensor(positions).double(), d_model)
+    assert_near(exact, torch.tensor(want, dtype=torch.float64))
+    assert_near(
+        sinusoid(torch.tensor(positions), d_model), torch.tensor(want), ANGLE_TOLERANCE
+    )
+
+
+def test_alibi_slopes_of_eight_and_sixteen_heads_as_published():
+    assert alibi_slopes(8).tolist() == [2.0**-h for h in range(1, 9)]
+    sixteen = torch.tensor([2 ** (-h / 2) for h in range(1, 17)], dtype=torch.float64)
+    assert_near(alibi_slopes(16), sixteen)
+
+
+@pytest.mark.parametrize("base", [10_000.0, 500_000.0])
+def test_rotate_turns_as_llama_does(base):
+    config = LlamaConfig(
+        hidden_size=32,
+        num_attention_heads=4,
+        rope_parameters={"rope_type": "default", "rope_theta": base},
+    )
+    query, key = normal(0, 2, 4, 7, 8), normal(1, 2, 2, 7, 8)
+    positions = torch.stack((torch.arange(7), torch.arange(20, 27)))
+    cos, sin = LlamaRotaryEmbedding(config)(query, positions)
+    wanted = apply_rotary_pos_emb(query, key, cos, sin)
+    for x, want in zip((query, key), wanted, strict=True):
+        assert_near(rotate(x, positions[:, None], base=base), want, ANGLE_TOLERANCE)
+
+
+def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
+    """Su et al. 2021, equation 15, pairs (2i, 2i + 1) with one block per plane."""
+    x, position = normal(0, 6, dtype=torch.float64), 5.0
+    blocks = []
+    for i in range(3):
+        angle = position * 10_000 ** (-2 * i / 6)
+        cos, sin = math.cos(angle), math.sin(angle)
+        blocks.append(torch.tensor([[cos, -sin], [sin, cos]], dtype=torch.float64))
+    neighbours = x.view(2, 3).T.reshape(6)  # (i, i + 3) side by side
+    want = (torch.block_diag(*blocks) @ neighbours).view(3, 2).T.reshape(1, 6)
+    assert_near(rotate(x[None], torch.tensor([position]).double()), want)

@@ -1,0 +1,43 @@
+"""Random tensors, and the library as its users import it: without the shape hook."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import torch
+from hypothesis import settings
+from torch import Tensor
+
+PACKAGE = Path(__file__).parent.parent / "transformer_lib"
+
+law = settings(deadline=None, max_examples=50, derandomize=True, database=None)
+"""Each law is tried on the same fifty draws in every run."""
+
+
+def normal(
+    seed: int, *shape: int, dtype: torch.dtype = torch.float32, device: str = "cpu"
+) -> Tensor:
+    """Draw on the CPU, so that every device and dtype starts from the same numbers."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(*shape, generator=generator, dtype=torch.float64)
+    return drawn.to(device, dtype)
+
+
+def coin_flips(seed: int, *shape: int) -> Tensor:
+    """Return True and False with equal chances."""
+    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed)) < 0.5
+
+
+def without_hook(name: str) -> ModuleType:
+    """Load a library module under another name, which the shape hook leaves alone.
+
+    Readers run without the hook: a wrong shape must reach the library's own words.
+    """
+    spec = importlib.util.spec_from_file_location(
+        f"bare_{name}", PACKAGE / f"{name}.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

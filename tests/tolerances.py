@@ -1,0 +1,26 @@
+"""The one place that says how far apart two right answers may be, and why."""
+
+import torch
+from torch import Tensor
+
+TOLERANCE = {
+    # The same sums in another order: a few dozen roundings of 2^-53, each
+    # enlarged at most by the softmax and one gradient step.
+    torch.float64: 1e-11,
+    # As above, with roundings of 2^-24 = 6e-8: measured up to 1e-6.
+    torch.float32: 1e-5,
+    # A rounding is 2^-9 of a number. The definition stores the scores before the
+    # softmax, so a score of 4 is off by 2^-7, and so is its weight; the gradients
+    # pass that way twice and add up over the keys.
+    torch.bfloat16: 2**-5,
+}
+
+ANGLE_TOLERANCE = 1e-5
+"""For float32 angles p * speed with p up to 64: half a unit in the last place of
+64 is 2e-6, and a difference of two angles doubles that."""
+
+
+def assert_near(got: Tensor, want: Tensor, tolerance: float | None = None) -> None:
+    """Fail unless shape, dtype, device and values agree as far as the dtype allows."""
+    tolerance = TOLERANCE[want.dtype] if tolerance is None else tolerance
+    torch.testing.assert_close(got, want, rtol=tolerance, atol=tolerance)

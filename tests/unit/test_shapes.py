@@ -1,0 +1,104 @@
+"""The shape annotations are enforced here, and they refuse only what is wrong."""
+
+import pytest
+import torch
+from jaxtyping import TypeCheckError
+from samples import normal
+from tolerances import assert_near
+
+from transformer_lib.attention import attention, attention_weights, fused_attention
+from transformer_lib.masks import causal_mask, document_mask, padding_mask
+from transformer_lib.positions import (
+    AlibiPositions,
+    SinusoidalPositions,
+    alibi_slopes,
+    rotate,
+    sinusoid,
+)
+
+TWINS = (attention, fused_attention)
+P = torch.arange(5)
+X = torch.zeros(5, 4)
+
+REFUSED = {
+    "key of another width": lambda: attention(X, torch.zeros(5, 6), X),
+    "one value too few": lambda: attention(X, X, torch.zeros(4, 4)),
+    "batches of another size": lambda: fused_attention(
+        torch.zeros(2, 5, 4), torch.zeros(3, 5, 4), torch.zeros(2, 5, 4)
+    ),
+    "integer queries": lambda: attention(X.long(), X, X),
+    "a query without a sequence": lambda: attention_weights(X[0], X),
+    "integer mask": lambda: attention(X, X, X, torch.ones(5, 5).long()),
+    "mask of another length": lambda: attention(X, X, X, torch.ones(5, 6).bool()),
+    "unknown mask word": lambda: attention(X, X, X, "casual"),
+    "list as mask": lambda: attention(X, X, X, [[True]]),
+    "one position too many": lambda: rotate(X, torch.arange(6)),
+    "integer vectors": lambda: rotate(X.long(), P),
+    "fractions where rows are counted": lambda: SinusoidalPositions().embed(
+        X, P.float()
+    ),
+    "text as width": lambda: sinusoid(P, "4"),
+    "fractions as positions of a mask": lambda: causal_mask(P.float(), P),
+    "batch on one side only": lambda: causal_mask(P.expand(2, 5), P),
+    "fractions as lengths": lambda: padding_mask(P.float(), 5),
+    "fractions as documents": lambda: document_mask(P, P / 2),
+    "half a head": lambda: alibi_slopes(0.5),
+    "scalar positions": lambda: AlibiPositions(2).bias(torch.tensor(1), P),
+}
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_a_wrong_shape_or_dtype_is_refused(call):
+    with pytest.raises(TypeCheckError):
+        call()
+
+
+@pytest.mark.parametrize("attend", TWINS)
+@pytest.mark.parametrize("batch", [(), (2,), (2, 4)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_any_number_of_batch_axes_is_right(attend, batch, dtype):
+    query = normal(0, *batch, 3, 4, dtype=dtype)
+    key, value = normal(1, *batch, 5, 4, dtype=dtype), normal(2, *batch, 5, 6).to(dtype)
+    output = attend(query, key, value)
+    assert output.shape == (*batch, 3, 6)
+    assert output.dtype == dtype
+
+
+@pytest.mark.parametrize("attend", TWINS)
+@pytest.mark.parametrize("n_kv_heads", [4, 2, 1])
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)], ids=str)
+def test_fewer_key_heads_are_right(attend, n_kv_heads, batch):
+    query = normal(0, *batch, 4, 3, 4)
+    key = value = normal(1, *batch, n_kv_heads, 5, 4)
+    assert attend(query, key, value).shape == query.shape
+
+
+@pytest.mark.parametrize("attend", TWINS)
+@pytest.mark.parametrize("n_kv_heads", [4, 2])
+@pytest.mark.parametrize(
+    "shape",
+    [(3, 5), (1, 5), (3, 1), (1, 3, 5), (4, 1, 5), (2, 1, 1, 5), (2, 4, 3, 5)],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["Boolean", "Float"])
+def test_every_mask_that_broadcasts_is_right(attend, n_kv_heads, shape, kind):
+    query, key = normal(0, 2, 4, 3, 6), normal(1, 2, n_kv_heads, 5, 6)
+    mask = normal(2, *shape)
+    if kind == "Boolean":
+        mask = mask > 0
+    output = attend(query, key, key, mask)
+    whole = attend(query, key, key, mask.expand(2, 4, 3, 5).clone())
+    assert_near(output, whole)
+
+
+def test_positions_may_have_batch_axes_or_none():
+    per_sequence = torch.stack((P, P + 3))
+    assert sinusoid(P, 4).shape == (5, 4)
+    assert sinusoid(per_sequence, 4).shape == (2, 5, 4)
+    assert rotate(torch.zeros(2, 3, 5, 4), P).shape == (2, 3, 5, 4)
+    assert rotate(torch.zeros(2, 3, 5, 4), per_sequence[:, None]).shape == (2, 3, 5, 4)
+    assert SinusoidalPositions().embed(torch.zeros(2, 5, 4), P).shape == (2, 5, 4)
+    assert causal_mask(per_sequence, per_sequence).shape == (2, 5, 5)
+    assert AlibiPositions(3).bias(P[4:], P).shape == (3, 1, 5)
+    assert padding_mask(torch.tensor([[1, 2], [3, 4]]), 5).shape == (2, 2, 1, 5)
+    assert padding_mask(torch.tensor([1], dtype=torch.int32), 5).shape == (1, 1, 5)
