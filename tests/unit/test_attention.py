@@ -144,7 +144,7 @@ REFUSED = {
     "integers as mask": (
         shapes((3, 4), (3, 4), (3, 4)),
         torch.ones(3, 3, dtype=torch.int64),
-        r"must be Boolean \(True = may look\) or a Float bias, got torch.int64; "
+        r"a mask must be Boolean \(True = may look\) or a Float bias, got torch.int64; "
         r"write mask.bool\(\) if 1 means 'may look'",
     ),
     "mask too short": (

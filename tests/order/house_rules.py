@@ -1,0 +1,163 @@
+"""The rules of the house, each a function that returns what breaks it."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+TOWER = (
+    "tokens embeddings positions attention masks multihead blocks encoder decoder "
+    "encoder_decoder training cache sampling checkpoints inspection parallel"
+).split()
+SUPPORT = "tasks pretrained checks notebook widgets".split()
+LIBRARY = "transformer_lib"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+UNSOURCED = {
+    "Attend": "our own seam between models and attention functions",
+    "Positions": "our own seam between models and kinds of positions",
+    "NoPositions": "what is left when all three doors are shut",
+    "fused_attention": "the twin of attention, which names the source",
+    "padding_mask": "bookkeeping of batches, no paper's idea",
+    "document_mask": "bookkeeping of packed batches, no paper's idea",
+}
+"""Public objects of the tower that no paper introduced."""
+
+
+def imported_rooms(tree: ast.AST, *, inside: bool) -> set[str]:
+    """Return the library modules that the code imports, anywhere in it."""
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = f"{LIBRARY}." if node.level and inside else ""
+            module = f"{start}{node.module or ''}".rstrip(".")
+            names += [f"{module}.{alias.name}" for alias in node.names]
+    return {name.split(".")[1] for name in names if name.startswith(f"{LIBRARY}.")}
+
+
+def tower_breaks(package: Path) -> Iterator[str]:
+    """A room of the tower imports only rooms below it; every file is a known room."""
+    for path in sorted(package.glob("*.py")):
+        name = path.stem
+        rooms = imported_rooms(ast.parse(path.read_text("utf-8")), inside=True)
+        if name not in (*TOWER, *SUPPORT, "__init__"):
+            yield f"{name} is no room of the house"
+        for room in sorted(rooms - set(_open_to(name))):
+            yield f"{name} imports {room}, which is not below it in the tower"
+
+
+def _open_to(name: str) -> list[str]:
+    """Return what a room may import: the package itself nothing, for a light start."""
+    if name in TOWER:
+        return TOWER[: TOWER.index(name)]
+    return TOWER + SUPPORT if name in SUPPORT else []
+
+
+def chapter_breaks(notebook: Path) -> Iterator[str]:
+    """Chapter NN is named after the NN-th room, imports it, and none above it."""
+    number, noun = re.fullmatch(r"(\d\d)_(\w+)", notebook.stem).groups()
+    if TOWER[int(number) - 1] != noun:
+        yield f"{notebook.name}: chapter {number} is {TOWER[int(number) - 1]}"
+        return
+    rooms = imported_rooms(_code(notebook), inside=False)
+    if noun not in rooms:
+        yield f"{notebook.name} does not import its own room {noun}"
+    for room in sorted(rooms - set(TOWER[: int(number)]) - set(SUPPORT)):
+        yield f"{notebook.name} imports {room}, which comes later"
+
+
+def _code(notebook: Path) -> ast.Module:
+    """Parse all code cells, without the lines that are IPython's and not Python's."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    lines = "\n".join(
+        "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
+    ).splitlines()
+    return ast.parse("\n".join("" if re.match(r"[%!]", li) else li for li in lines))
+
+
+def size_breaks(path: Path) -> Iterator[str]:
+    """A module has at most 200 lines, a function 30 and 4 branches."""
+    text = path.read_text("utf-8")
+    sizes = [(path.name, "lines", len(text.splitlines()), 200)]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, Function):
+            sizes += [(node.name, "lines", _lines(node), 30)]
+            sizes += [(node.name, "branches", _branches(node), 4)]
+    for name, what, size, limit in sizes:
+        if size > limit:
+            yield f"{path.name}: {name} has {size} {what}"
+
+
+def _lines(function: Function) -> int:
+    """Count from `def` to the end, without the docstring."""
+    first = function.body[0]
+    docstring = 0
+    if ast.get_docstring(function) is not None:
+        docstring = first.end_lineno - first.lineno + 1
+    return function.end_lineno - function.lineno + 1 - docstring
+
+
+def _branches(function: Function) -> int:
+    kinds = (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.match_case)
+    return sum(isinstance(node, kinds) for node in ast.walk(function))
+
+
+def public_objects(body: list[ast.stmt]) -> Iterator[ast.ClassDef | Function]:
+    """Yield the classes and functions whose names have no leading underscore."""
+    for node in body:
+        if isinstance(node, ast.ClassDef | Function) and node.name[0] != "_":
+            yield node
+
+
+def docstring_breaks(path: Path) -> Iterator[str]:
+    """Modules, public classes, functions and methods say what they do."""
+    tree = ast.parse(path.read_text("utf-8"))
+    if not ast.get_docstring(tree):
+        yield f"{path.name} has no docstring"
+    for node in public_objects(tree.body):
+        methods = public_objects(node.body) if isinstance(node, ast.ClassDef) else ()
+        for documented in (node, *methods):
+            if not ast.get_docstring(documented):
+                yield f"{path.name}: {documented.name} has no docstring"
+
+
+def source_breaks(path: Path) -> Iterator[str]:
+    """What a paper introduced names the paper, the year and the section."""
+    cited = re.compile(r"Source: .{3,60}? \d{4}, (section|table|appendix) [\dA-Z]")
+    for node in public_objects(ast.parse(path.read_text("utf-8")).body):
+        text = re.sub(r"\s+", " ", ast.get_docstring(node) or "")
+        names_source = bool(cited.search(text))
+        if names_source == (node.name in UNSOURCED):
+            verb = "names" if names_source else "lacks"
+            yield f"{path.name}: {node.name} {verb} a source"
+
+
+def message_breaks(path: Path, tests: list[Path]) -> Iterator[str]:
+    """Some fixed part of every exception's message stands in some test."""
+    said = " ".join(_texts(tests)).replace("\\", "")
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            fixed = [text.strip() for text in _strings(node.exc)]
+            if not any(len(text) > 9 and text[:24] in said for text in fixed):
+                yield f"{path.name}, line {node.lineno}: no test waits for {fixed}"
+
+
+def _texts(paths: list[Path]) -> Iterator[str]:
+    for path in paths:
+        yield from _strings(ast.parse(path.read_text("utf-8")))
+
+
+def _strings(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def tolerance_breaks(path: Path) -> Iterator[str]:
+    """How near is near stands in tolerances.py, not in a test."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.keyword) and node.arg in ("atol", "rtol"):
+            yield f"{path.name}, line {node.lineno}: {node.arg}"

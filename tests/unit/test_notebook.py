@@ -1,0 +1,124 @@
+"""notebook: a silent, repeatable start, and source code shown as it stands."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+import torch
+
+from transformer_lib import attention, positions
+from transformer_lib.notebook import device, setup, show
+
+
+@pytest.fixture
+def _kept():
+    """Put back what `setup` sets for the whole process."""
+    with mpl.rc_context(), torch.random.fork_rng():
+        yield
+    torch.set_printoptions(profile="default")
+
+
+@pytest.mark.usefixtures("_kept")
+def test_setup_is_silent_and_may_be_called_again(capfd):
+    setup()
+    first = torch.rand(3), dict(mpl.rcParams), repr(torch.tensor([1.23456]))
+    setup()
+    second = torch.rand(3), dict(mpl.rcParams), repr(torch.tensor([1.23456]))
+    assert first[0].equal(second[0])
+    assert first[1:] == second[1:]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("_kept")
+def test_setup_seeds_prints_two_decimals_and_puts_on_the_style():
+    setup(seed=3)
+    drawn = torch.rand(2)
+    assert drawn.equal(torch.rand(2, generator=torch.Generator().manual_seed(3)))
+    assert repr(torch.tensor([1.23456, 1e-6])) == "tensor([1.23, 0.00])"
+    assert mpl.rcParams["savefig.transparent"] is True
+    assert mpl.rcParams["axes.spines.top"] is False
+    colors = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
+    assert colors[0].lstrip("#").upper() == "0072B2"
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "", **environment},
+    )
+
+
+WRONG_SHAPE = """
+from transformer_lib.notebook import setup
+setup()
+setup()
+import torch
+from transformer_lib.attention import attention
+x = torch.zeros(3, 4)
+try:
+    attention(x, torch.zeros(3, 5), x)
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [("1", "TypeCheckError"), ("0", "ValueError"), ("", "ValueError")],
+)
+def test_shapes_are_enforced_when_the_environment_asks(tmp_path, asked, error):
+    done = run(
+        WRONG_SHAPE,
+        TRANSFORMER_LIB_CHECK_SHAPES=asked,
+        MPLCONFIGDIR=str(tmp_path),
+        HOME=str(tmp_path),
+    )
+    assert done.stdout == f"{error}\n"
+
+
+def test_the_device_is_one_that_works():
+    assert torch.ones(2, device=device()).sum() == 2
+    assert (device().type == "cuda") == torch.cuda.is_available()
+
+
+@pytest.mark.parametrize(
+    ("thing", "module"),
+    [
+        (attention.attention, attention),
+        (attention.Attend, attention),
+        (positions.RotaryPositions, positions),
+        (positions.RotaryPositions.rotation, positions),
+    ],
+)
+def test_show_gives_the_source_as_it_stands_in_the_file(thing, module):
+    path = Path(module.__file__)
+    shown = show(thing)
+    place, _, line = shown.title.rpartition(", line ")
+    assert place == f"transformer_lib/{path.name}"
+    rest = path.read_text("utf-8").splitlines(keepends=True)[int(line) - 1 :]
+    assert "".join(rest).startswith(shown.code)
+    assert f" {thing.__name__}(" in shown.code.replace("):", "(")
+    assert inspect.cleandoc(thing.__doc__).splitlines()[0] in shown.code
+    assert shown.code.endswith("\n")
+
+
+def test_show_is_markdown_in_a_notebook_and_text_elsewhere():
+    shown = show(attention.attention)
+    assert shown._repr_markdown_() == f"`{shown.title}`\n\n```python\n{shown.code}```\n"
+    assert repr(shown) == f"# {shown.title}\n{shown.code}"
+
+
+def test_what_has_no_source_is_refused():
+    made = {}
+    exec("def typed(): pass", made)
+    for thing in (len, 3, made["typed"], torch.Tensor.sum):
+        with pytest.raises(
+            ValueError, match="show needs a function or class written in Python, got "
+        ):
+            inspect.unwrap(show)(thing)
