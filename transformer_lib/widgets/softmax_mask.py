@@ -47,7 +47,7 @@ class SoftmaxMask(Figure):
 
     name = "softmax_mask"
 
-    tokens = Values(traitlets.Unicode(), default_value=_TOKENS)
+    tokens = Values(default_value=_TOKENS)
     scores = Values(default_value=_SCORES)
     mask = Values(default_value=np.tri(5, dtype=bool).tolist())
     temperature = traitlets.Float(1.0)

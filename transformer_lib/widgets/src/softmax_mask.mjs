@@ -160,6 +160,9 @@ export function pytorch(state, geometry) {
   ].join("\n");
 }
 
+const scoreText = (score) =>
+  number(score, Math.abs(score) >= 100 ? 0 : Number(number(score, 1)) === score ? 1 : 2);
+
 function cells(geometry, kind) {
   const { state, weights: all } = geometry;
   const { tokens, scores, mask } = state;
@@ -170,8 +173,8 @@ function cells(geometry, kind) {
     const pair = `query ${quote(tokens[r])}, key ${quote(tokens[c])}`;
     if (kind === "scores")
       return {
-        text: short(score, Math.abs(score) < 100 ? 1 : 0), masked: !open, part: "scores mask",
-        label: `${pair}: score ${short(score)}${open ? "" : ", may not look"}`,
+        text: scoreText(score), masked: !open, part: "scores mask",
+        label: `${pair}: score ${scoreText(score)}${open ? "" : ", may not look"}`,
         ink: open ? undefined : "var(--quiet)",
       };
     return {
@@ -216,7 +219,7 @@ function editors(ui) {
   const none = (state) => !chosen(state);
   const at = (state) => chosen(state) ?? [0, 0];
   return ui.group(
-    "Chosen cell",
+    "Held cell",
     ui.number({
       label: "score", min: -1000, max: 1000, step: 0.5, disabled: none,
       get: (state) => (none(state) ? "" : state.scores[at(state)[0]][at(state)[1]]),
@@ -267,7 +270,7 @@ function build(ui) {
         label: "Softmax over", trait: "axis",
         options: [["row", "each row"], ["column", "each column"]],
       }),
-      ui.toggle({ label: "naive: exp without subtracting the maximum", trait: "naive" }),
+      ui.toggle({ label: "naive: do not subtract the maximum", trait: "naive" }),
       ui.button({
         label: "Scores × 100",
         text: (state) => (largest(state) > 10 ? "Scores ÷ 100" : "Scores × 100"),
@@ -286,8 +289,12 @@ function build(ui) {
       const total = sums.map((x) => ({
         text: number(x), label: `row sum ${number(x)}`, strong: !isOne(x), part: "softmax",
       }));
-      left.draw({ ...shared, cells: cells(geometry, "scores") }, view);
-      right.draw({ ...shared, cells: cells(geometry, "weights"), sums: total }, view);
+      const wrong = sums.filter((x) => !isOne(x)).length;
+      const note = wrong
+        ? `✗ ${plural(wrong, "row")} not summing to 1${state.naive ? ", naive" : ""}`
+        : `✓ each row sums to 1${state.naive ? ", naive" : ""}`;
+      left.draw({ ...shared, note: "may not look: hatched", cells: cells(geometry, "scores") }, view);
+      right.draw({ ...shared, cells: cells(geometry, "weights"), note, sums: total }, view);
     },
   };
 }
@@ -296,9 +303,9 @@ export default figure({
   name: "softmax_mask",
   title: "Softmax and mask",
   tip:
-    "pull the temperature down to 0, then back to 1. Put the mask after the softmax and " +
-    "watch the row sums. Keys in the grid: arrows move, + and − change a score, Space " +
-    "masks, Enter holds a cell, Esc lets go.",
+    "pull the temperature down to 0 and back. Put the mask after the softmax and watch " +
+    "the row sums. Multiply the scores by 100 and switch to naive.",
+  keys: ", + and − change the score, Space masks the cell",
   traits: ["tokens", "scores", "mask", "temperature", "naive", "axis", "order", "selected"],
   layout,
   sentence,

@@ -3,7 +3,7 @@ import { s } from "./dom.mjs";
 
 const STYLE = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity",
-  "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "font-style",
+  "stroke-linejoin", "paint-order", "opacity", "font-family", "font-size", "font-weight", "font-style",
   "text-anchor", "dominant-baseline", "display", "visibility", "image-rendering",
 ];
 

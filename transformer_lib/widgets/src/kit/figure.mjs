@@ -80,11 +80,15 @@ function exportView(name, get) {
 function frame(spec) {
   const parts = {
     error: h("p", { class: "error", role: "alert", hidden: true }),
-    controls: h("div", { class: "controls" }),
     formula: h("div"),
+    controls: h("div", { class: "controls" }),
     picture: h("div", { class: "picture" }),
     say: h("p", { class: "say", role: "status", "aria-live": "polite" }),
     foot: h("div", { class: "foot" }),
+    keys: h("p", {
+      class: "keys",
+      text: `Keys: arrows move, Enter holds, Esc lets go${spec.keys ?? ""}.`,
+    }),
   };
   const tip = h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip);
   const root = h(

@@ -8,6 +8,7 @@ The figures' kit. A figure is one file `src/<name>.mjs`:
     name: "softmax_mask",            // data-figure, file name, bundle name
     title: "Softmax and mask",       // what a screen reader calls the figure
     tip: "set the temperature to 0", // shown after "Try this: "
+    keys: ", + and − change a score",   // optional, after "Enter holds, Esc lets go"
     traits: ["tokens", "scores"],    // all of the state, Python's names
     layout,                          // throws Error("plain words, got ...") on bad state
     sentence: (geometry, active) => "...",    // live sentence; active = [row, col] or null
@@ -33,7 +34,8 @@ controls  ui.slider, number, text, toggle, select, choice, button, group: contro
        Bound by { label, trait } or { label, get(state), set(value, state) -> patch },
        `disabled(state)`; they update themselves.
 matrix a token-by-token SVG grid, one tab stop: arrows, Home, End, Ctrl+Home, Ctrl+End,
-       Enter or click locks, Esc unlocks, hover or focus shows: matrix.mjs.
+       Enter or click locks, Esc unlocks, hover or focus shows: matrix.mjs. A label must
+       contain the text that its cell shows (voice control asks for what it sees).
 grid   the same for a picture of your own: elements with data-row and data-col: grid.mjs.
        A 1-by-n grid is a list of points. Call .update() after each redraw.
 panel  panel("Title", node) -> { node, note }: a titled box around a picture of your own.

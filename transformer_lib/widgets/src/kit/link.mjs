@@ -43,7 +43,7 @@ export function read(hash, key, initial) {
     const patch = JSON.parse(decodeURIComponent(entries(hash).get(key)));
     return Object.fromEntries(
       Object.entries(patch).filter(
-        ([name, value]) => name in initial && kind(value) === kind(initial[name]),
+        ([name, value]) => Object.hasOwn(initial, name) && kind(value) === kind(initial[name]),
       ),
     );
   } catch {

@@ -13,8 +13,8 @@ export function panel(title, picture) {
   return { node, note };
 }
 
-const box = (x, y, side, inset) => ({
-  x: x + inset, y: y + inset, width: side - 2 * inset, height: side - 2 * inset,
+const box = (x, y, side, tall, inset) => ({
+  x: x + inset, y: y + inset, width: side - 2 * inset, height: tall - 2 * inset,
 });
 
 function newCell() {
@@ -26,23 +26,24 @@ function newCell() {
   );
 }
 
-function drawCell(node, cell, { x, y, side, active, locked }) {
+function drawCell(node, cell, { x, y, side, tall, active, locked }) {
   const [rect, area, lines, text, halo, ring] = node.children;
   const weight = Math.max(0, Math.min(1, cell.area ?? 0));
   set(node, {
     "data-row": cell.row, "data-col": cell.col, "aria-label": cell.label,
     "aria-selected": String(locked), "data-part": cell.part ?? null,
-    class: [locked && "locked", active && "active"].filter(Boolean).join(" ") || null,
+    class: [locked && "locked", active && "active", cell.masked && "masked"]
+      .filter(Boolean).join(" ") || null,
   });
-  set(rect, { ...box(x, y, side, 0), fill: cell.fill ?? "transparent" });
-  set(area, { x: x + 3, y: y + side - 7, width: Math.max(0, (side - 6) * weight), height: 4 });
-  set(lines, { d: cell.masked ? hatch(x, y, side, side) : null });
+  set(rect, { ...box(x, y, side, tall, 0), fill: cell.fill ?? "transparent" });
+  set(area, { x: x + 3, y: y + tall - 7, width: Math.max(0, (side - 6) * weight), height: 4 });
+  set(lines, { d: cell.masked ? hatch(x, y, side, tall) : null });
   set(text, {
-    x: x + side / 2, y: y + side / 2, text: side >= 32 ? cell.text : "",
+    x: x + side / 2, y: y + tall / 2, text: side >= 32 ? cell.text : "",
     style: cell.ink && `fill:${cell.ink}`, "font-size": side >= 40 ? "13" : "12",
   });
-  set(halo, box(x, y, side, 3.5));
-  set(ring, box(x, y, side, 2));
+  set(halo, box(x, y, side, tall, 3.5));
+  set(ring, box(x, y, side, tall, 2));
 }
 
 const newLabel = () => s("text", { class: "token" });
@@ -82,13 +83,14 @@ export function matrix(ui, { title, label, key, lock = ui.lock, locked = ui.lock
 
   function body(row, r, view) {
     const { frame, rows, cells: all, sums } = data;
-    const y = frame.top + r * frame.cell;
+    const tall = frame.tall ?? frame.cell; // frame.tall: rows lower than a cell is wide
+    const y = frame.top + r * tall;
     const active = ui.active(view);
     const hold = locked(ui.state());
     const items = [{ kind: "head" }, ...all[r], ...(sums ? [{ kind: "sum" }] : [])];
     join(row, items, (_, i) => i, (item) => (item.kind ? newLabel() : newCell()),
       (child, item, i) => {
-        const at = { y: y + frame.cell / 2 };
+        const at = { y: y + tall / 2 };
         if (item.kind === "head")
           set(child, {
             ...at, x: frame.left - 8, "text-anchor": "end", role: "rowheader",
@@ -103,7 +105,7 @@ export function matrix(ui, { title, label, key, lock = ui.lock, locked = ui.lock
           });
         else
           drawCell(child, { ...item, row: r, col: i - 1 }, {
-            x: frame.left + (i - 1) * frame.cell, y, side: frame.cell,
+            x: frame.left + (i - 1) * frame.cell, y, side: frame.cell, tall,
             active: active?.[0] === r && active[1] === i - 1,
             locked: hold?.[0] === r && hold[1] === i - 1,
           });

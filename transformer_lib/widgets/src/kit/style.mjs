@@ -16,6 +16,7 @@ border-block:1px solid var(--soft);padding:.9rem 2px;margin:1rem 0;text-wrap:pre
 margin-bottom:var(--gap)}
 .control{display:inline-flex;align-items:center;gap:.5rem;min-height:32px;
 font-size:max(13px,.88em);max-width:100%;border:0;margin:0;padding:0;min-width:0}
+.control .control{font-size:inherit}.controls>button{font-size:max(13px,.88em)}
 .control>.name{color:var(--quiet)}
 output{font-variant-numeric:tabular-nums;min-width:3.2em;display:inline-block}
 button,select,input[type=text],input[type=number],textarea{font:inherit;color:inherit;
@@ -46,12 +47,12 @@ padding:1px 10px;white-space:nowrap}
 :focus-visible{outline:2px solid currentColor;outline-offset:2px}
 .formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
 background:var(--surface);border-radius:6px;overflow-wrap:anywhere}
-.formula>div{line-height:1.9}
+.formula>div{line-height:1.9;white-space:pre-wrap}
 .equation{font-family:"Latin Modern Math","STIX Two Text",Georgia,"Times New Roman",serif;
 font-size:1.1em}
 .code,.formula .code button{font-family:var(--mono);font-size:max(12.5px,.85em)}
-.formula button{font:inherit;min-height:24px;min-width:24px;padding:0 3px;border-radius:4px;
-border-color:transparent;border-bottom:1px dotted var(--line)}
+.formula button{font:inherit;min-height:24px;min-width:24px;padding:0 2px;border-radius:4px;
+border-color:transparent;border-bottom:1px dotted var(--line);line-height:1.5}
 .lit{transition:background-color .12s}
 .formula .lit{background:var(--text);color:var(--ground)}
 .picture{display:flex;flex-wrap:wrap;gap:.75rem 1.5rem;align-items:flex-start}
@@ -69,17 +70,20 @@ unicode-bidi:isolate}
 .strong{font-weight:700}
 [data-row]{outline:none;cursor:pointer}
 .box{stroke:var(--line);stroke-width:1}
-.hatch{stroke:var(--quiet);stroke-width:1.2;fill:none}
+.hatch{stroke:var(--line);stroke-width:1;fill:none}
+.masked>text{paint-order:stroke;stroke:var(--ground);stroke-width:5px;stroke-linejoin:round}
 .veil{fill:var(--surface)}
 .area{display:none}
 .ring{fill:none;stroke:none;stroke-width:2;pointer-events:none}
 .halo{fill:none;stroke:none;stroke-width:1;pointer-events:none}
 .locked>.ring{stroke:var(--text)}.locked>.halo{stroke:var(--ground)}
-.active>.ring{stroke:var(--text)}
+.active>.ring{stroke:var(--text)}.active:not(.locked)>.ring{stroke-width:1}
+.active>.halo{stroke:var(--ground)}
 [data-row]:focus-visible>.ring{stroke:var(--text);stroke-width:2;stroke-dasharray:4 3}
 [data-row]:focus-visible>.halo{stroke:var(--ground)}
 .lit>.box{stroke:var(--text);stroke-width:2}
-.say{margin-top:var(--gap)!important;min-height:3em;overflow-wrap:anywhere}
+.say{margin-top:var(--gap)!important;font-size:max(14px,.95em);min-height:3em;overflow-wrap:anywhere}
+.keys{color:var(--quiet);font-size:var(--small);margin-top:.5rem!important}
 .foot{display:flex;flex-wrap:wrap;gap:.5rem;align-items:flex-start;margin-top:.5rem;
 font-size:var(--small)}
 details{min-width:0;max-width:100%}
@@ -111,7 +115,8 @@ svg text{fill:CanvasText!important}.area{display:inline;fill:CanvasText}
 .locked>.ring,.active>.ring,[data-row]:focus-visible>.ring{stroke:Highlight;stroke-width:3}
 .options label:has(:checked),.formula .lit{forced-color-adjust:none;background:Highlight;
 color:HighlightText}}
-@container (max-width:30rem){.control:has(input[type=range]),.control:has(input[type=text]){
+@media (hover:none) and (pointer:coarse){.keys{display:none}}
+@container (max-width:30rem){.say{min-height:6em}.control:has(input[type=range]),.control:has(input[type=text]){
 width:100%}.control input[type=range]{flex:1}.choice{flex-wrap:wrap}}
 @media print{.controls,.foot,.try{display:none}}
 `;

@@ -1,0 +1,52 @@
+"""One entry per figure: the shared tests are written once and run over these."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from transformer_lib.widgets import SoftmaxMask
+from transformer_lib.widgets.figure import Figure
+
+HOSTILE = {
+    "script": "</script><img src=x onerror=alert(1)>",
+    "quotes": "\"'&quot;&amp;<b>",
+    "hebrew": "שלום",
+    "override": "\u202egnp.exe",
+    "emoji": "👩‍👩‍👧‍👦",
+    "combining": "e" + "\u0301" * 60,
+    "nul": "a\x00b",
+    "empty": "",
+    "long": "x" * 10_000,
+}
+
+
+@dataclass
+class Example:
+    """What the shared tests need to know about a figure."""
+
+    make: Callable[[], Figure]
+    """The example state."""
+    keys: list[str]
+    """Pressed one by one with the focus in the figure's first grid."""
+    said: str
+    """Regular expression for the live sentence after those keys."""
+    changed: dict[str, Any]
+    """Traits that the keys have changed, and their values then."""
+    bad: dict[str, Any]
+    """Traits that make a state which cannot be drawn."""
+    with_tokens: Callable[[list[str]], Figure] | None = None
+    """The figure with these two tokens, if it shows tokens."""
+    size: int = field(default=8_000)
+    """Bytes (gzip) of the figure's own code."""
+
+
+EXAMPLES: dict[str, Example] = {
+    "softmax_mask": Example(
+        make=SoftmaxMask,
+        keys=["ArrowUp", "Home", "ArrowRight", "+", "Enter"],
+        said="Query “and” gives 30 % of its weight to “cat”; 1 of 5 keys are masked",
+        changed={"selected": [3, 1]},
+        bad={"scores": [[1.0]]},
+        with_tokens=SoftmaxMask,
+    ),
+}

@@ -1,0 +1,446 @@
+"""Every figure on a page: mouse, touch, keys, sizes, themes, exports, cleanup."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from conftest import READY, ROOT, placeholder
+from figure_examples import EXAMPLES, HOSTILE
+
+AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text()
+PHONE = {"viewport": {"width": 320, "height": 640}}
+SMALL_TEXT = """() => {
+  const small = [];
+  const walk = (root) => {
+    for (const node of root.querySelectorAll("*")) {
+      if (node.shadowRoot) walk(node.shadowRoot);
+      const own = [...node.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+      const style = getComputedStyle(node);
+      if (own && node.tagName !== "STYLE" && node.getClientRects().length)
+        if (parseFloat(style.fontSize) < 12) small.push(node.outerHTML);
+    }
+  };
+  walk(document);
+  return small;
+}"""
+TARGETS = """(least) => {
+  const root = document.querySelector(".tl-live").shadowRoot;
+  const targets = root.querySelectorAll(
+    "button, select, summary, .options label, .control:has(input)");
+  return [...targets].filter((node) => {
+    const box = node.getBoundingClientRect();
+    return box.width && (box.height < least || box.width < Math.min(24, least));
+  }).map((node) => node.outerHTML);
+}"""
+WATCH = """() => {
+  globalThis.kept = { listeners: 0, observers: 0 };
+  for (const target of [window, document, document.documentElement, document.body]) {
+    const add = target.addEventListener.bind(target);
+    const remove = target.removeEventListener.bind(target);
+    target.addEventListener = (type, callback, options) => {
+      kept.listeners++;
+      options?.signal?.addEventListener("abort", () => kept.listeners--);
+      add(type, callback, options);
+    };
+    target.removeEventListener = (...all) => { kept.listeners--; remove(...all); };
+  }
+  const ask = matchMedia.bind(window);
+  window.matchMedia = (query) => {
+    const list = ask(query);
+    const add = list.addEventListener.bind(list);
+    list.addEventListener = (type, callback, options) => {
+      kept.listeners++;
+      options?.signal?.addEventListener("abort", () => kept.listeners--);
+      add(type, callback, options);
+    };
+    return list;
+  };
+  for (const name of ["ResizeObserver", "MutationObserver", "IntersectionObserver"])
+    globalThis[name] = class extends globalThis[name] {
+      #on = false;
+      observe(...all) { if (!this.#on) kept.observers++; this.#on = true;
+        super.observe(...all); }
+      disconnect() { if (this.#on) kept.observers--; this.#on = false;
+        super.disconnect(); }
+    };
+}"""
+LIVE_AND_LEAVE = """async ([name, state]) => {
+  const heard = {};
+  const model = {
+    get: (key) => state[key],
+    set(key, value) { state[key] = value; for (const f of heard[key] ?? []) f(); },
+    on(event, f) { (heard[event.slice(7)] ??= new Set()).add(f); },
+    off(event, f) { heard[event.slice(7)]?.delete(f); },
+    save_changes() {},
+  };
+  const el = document.querySelector("main").appendChild(document.createElement("div"));
+  const frame = () => new Promise(requestAnimationFrame);
+  const before = { ...kept };
+  const leave = TransformerFigures[name].render({ model, el });
+  await frame(); await frame();
+  const during = { ...kept };
+  const key = Object.keys(state)[0];
+  leave();
+  const listeners = Object.values(heard).reduce((sum, set) => sum + set.size, 0);
+  model.set(key, state[key]);
+  dispatchEvent(new Event("hashchange"));
+  document.body.dataset.changed = "yes";
+  await frame();
+  const children = el.children.length;
+  return { before, during, after: { ...kept }, listeners, children };
+}"""
+
+
+@pytest.fixture
+def example(name):
+    return EXAMPLES[name]
+
+
+@pytest.fixture
+def alone(put, example):
+    """A page with this figure on it."""
+    return put(example.make().html())
+
+
+def use_keys(page, at, keys):
+    at.focus()
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def hash_of(page):
+    """The address that the figure offers as a link to its state."""
+    page.locator("summary", has_text="Export").first.click()
+    page.get_by_role("button", name="Copy link").first.click()
+    return page.locator("textarea").first.input_value()
+
+
+@pytest.mark.parametrize("disk", [False, True], ids=["http", "file"])
+def test_alive_over_http_and_from_disk(visit, alone, example, disk):
+    page = visit()
+    page.open(alone, disk=disk)
+    assert page.said()
+    assert page.page.locator(".error").is_hidden()
+    use_keys(page.page, page.grid(), example.keys)
+    assert re.search(example.said, page.said())
+
+
+def test_first_sentence_is_pythons_summary(visit, alone, example):
+    page = visit()
+    page.open(alone)
+    assert page.said() == example.make().summary()
+
+
+def test_keys_change_the_state_and_the_link_brings_it_back(visit, alone, example):
+    start = visit()
+    start.open(alone)
+    use_keys(start.page, start.grid(), example.keys)
+    link = hash_of(start.page)
+    sentence = (
+        start.page.evaluate("() => document.activeElement.blur()") or start.said()
+    )
+    again = visit()
+    again.page.goto(link)
+    again.page.wait_for_selector(READY)
+    assert again.said() == sentence
+    for trait, value in example.changed.items():
+        patch = again.page.evaluate(
+            "() => JSON.parse(decodeURIComponent(location.hash.split('=')[1]))"
+        )
+        assert patch[trait] == value
+
+
+def test_reset_brings_the_start_back(visit, alone, example):
+    page = visit()
+    page.open(alone)
+    before = page.said()
+    use_keys(page.page, page.grid(), example.keys)
+    page.page.get_by_role("button", name="Reset").click()
+    assert page.said() == before
+
+
+def test_one_tab_stop_per_grid_and_escape_unlocks(visit, alone, example):
+    page = visit()
+    page.open(alone)
+    grids = page.page.locator("[role=grid]")
+    for i in range(grids.count()):
+        assert grids.nth(i).locator("[tabindex='0']").count() == 1
+    use_keys(page.page, page.grid(), [*example.keys, "Escape"])
+    assert page.page.locator(".locked").count() == 0
+    page.page.keyboard.press("Enter")
+    assert page.page.locator(".locked").count() >= 1
+
+
+def test_keyboard_alone_reaches_everything(visit, alone):
+    page = visit()
+    page.open(alone)
+    reached = set()
+    for _ in range(80):
+        page.page.keyboard.press("Tab")
+        reached.add(
+            page.page.evaluate(
+                "() => { const d = document.activeElement.shadowRoot?.activeElement;"
+                "return d && (d.closest('[role=grid]') ? 'grid' : d.tagName); }"
+            )
+        )
+    assert {"grid", "BUTTON", "SUMMARY", "INPUT"} <= reached
+
+
+def test_hover_shows_and_click_holds(visit, alone):
+    page = visit()
+    page.open(alone)
+    cells = page.page.locator("[data-row]")
+    start = page.said()
+    cells.first.hover()
+    hovered = page.said()
+    assert hovered != start
+    page.page.mouse.move(0, 0)
+    assert page.said() == start
+    cells.first.click()
+    page.page.mouse.move(0, 0)
+    page.page.evaluate("() => document.activeElement.blur()")
+    assert page.said() == hovered
+
+
+def test_touch_does_what_hover_does(visit, alone):
+    page = visit(has_touch=True, is_mobile=True, **PHONE)
+    page.open(alone)
+    start = page.said()
+    page.page.locator("[data-row]").first.tap()
+    assert page.said() != start
+    assert page.page.locator(".locked").count() >= 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_phone_has_no_sideways_scroll_and_readable_text(visit, put, example, theme):
+    page = visit(**PHONE)
+    page.open(put(example.make().html(), theme=theme))
+    page.page.locator("summary").first.click()
+    page.page.locator("summary").last.click()
+    width = page.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 320
+    assert page.page.evaluate(SMALL_TEXT) == []
+    assert page.page.evaluate(TARGETS, 24) == []
+
+
+def test_targets_are_large_where_touch_is_coarse(visit, alone):
+    page = visit(has_touch=True, is_mobile=True, **PHONE)
+    page.open(alone)
+    small = page.page.evaluate(TARGETS, 44)
+    assert [html for html in small if "data-part" not in html] == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(visit, put, example, theme):
+    page = visit()
+    page.open(put(example.make().html(), example.make().html(), theme=theme))
+    page.page.wait_for_function(
+        "document.querySelectorAll('[data-mounted]').length === 2"
+    )
+    for summary in page.page.locator("summary").all():
+        summary.click()
+    page.page.evaluate(AXE)
+    found = page.page.evaluate("axe.run(document).then((r) => r.violations)")
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found] == []
+
+
+def test_theme_follows_the_page(visit, alone):
+    page = visit()
+    page.open(alone)
+    figure = page.page.locator(".fig")
+    assert figure.get_attribute("data-dark") is None
+    page.page.evaluate(
+        "() => { document.body.style.background = '#121212';"
+        "document.body.style.color = '#eee'; }"
+    )
+    page.page.wait_for_selector(".fig[data-dark]")
+    page.page.evaluate("() => document.body.removeAttribute('style')")
+    page.page.wait_for_selector(".fig:not([data-dark])")
+
+
+def test_forced_colors_keep_cells_apart(visit, alone):
+    page = visit(forced_colors="active")
+    page.open(alone)
+    colors = page.page.evaluate(
+        """() => [...document.querySelector(".tl-live").shadowRoot
+            .querySelectorAll(".box")].map((box) => {
+              const style = getComputedStyle(box);
+              return [style.fill, style.stroke]; })"""
+    )
+    assert all(fill != stroke for fill, stroke in colors)
+
+
+def test_reduced_motion_moves_nothing(visit, alone):
+    page = visit(reduced_motion="reduce")
+    page.open(alone)
+    moving = page.page.evaluate(
+        """() => [...document.querySelector(".tl-live").shadowRoot
+            .querySelectorAll("*")].filter((node) => {
+              const style = getComputedStyle(node);
+              return style.transitionProperty !== "none" && style.transitionProperty
+                !== "all" || style.animationName !== "none"; }).length"""
+    )
+    assert moving == 0
+
+
+def test_readable_without_script(visit, alone, example):
+    page = visit(java_script_enabled=False, **PHONE)
+    page.open(alone, live=False)
+    figure = page.page.locator(".tl-figure")
+    assert figure.locator("svg").is_visible()
+    assert figure.locator("table").is_visible()
+    assert example.make().summary() in figure.inner_text()
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_tokens_are_inert(visit, put, example, kind):
+    if example.with_tokens is None:
+        pytest.skip("this figure shows no tokens")
+    page = visit(**PHONE)
+    page.open(put(example.with_tokens([HOSTILE[kind], "b"]).html()))
+    assert page.page.locator(".error").is_hidden()
+    page.page.locator("[data-row]").first.click()
+    page.page.locator("summary").last.click()
+    assert page.said()
+    assert page.page.locator(".tl-figure img").count() == 0
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+    cells = page.page.locator("svg").first.bounding_box()
+    assert cells["height"] < 500
+
+
+def test_two_of_a_kind_do_not_collide(visit, put, example):
+    page = visit()
+    page.open(put(example.make().html(), example.make().html()))
+    page.page.wait_for_function(
+        "document.querySelectorAll('[data-mounted]').length === 2"
+    )
+    first = page.said(0)
+    use_keys(page.page, page.grid(1), example.keys)
+    assert re.search(example.said, page.said(1))
+    assert page.said(0) == first
+
+
+def test_link_of_the_second_leaves_the_first_alone(visit, put, name, example):
+    patch = json.dumps(example.changed)
+    file = put(example.make().html(), example.make().html())
+    page = visit()
+    page.page.goto(f"{page.server}/{file}#{name}-2={patch}")
+    page.page.wait_for_function(
+        "document.querySelectorAll('[data-mounted]').length === 2"
+    )
+    assert page.said(0) == example.make().summary()
+    assert page.said(1) != page.said(0)
+
+
+@pytest.mark.parametrize("junk", ["%7B", "{}", "[1]", '{"tokens":5}', "null"])
+def test_broken_links_change_nothing(visit, alone, name, example, junk):
+    page = visit()
+    page.page.goto(f"{page.server}/{alone}#{name}-1={junk}")
+    page.page.wait_for_selector(READY)
+    assert page.said() == example.make().summary()
+
+
+def test_bad_state_is_said_and_the_rest_lives(visit, put, name, example):
+    good = example.make()
+    bad = placeholder(name, good.state() | example.bad)
+    page = visit()
+    page.open(put(bad, good.html()))
+    alert = page.page.locator(".error").first
+    assert alert.get_attribute("role") == "alert"
+    assert "cannot be drawn" in alert.inner_text()
+    assert page.said(1) == good.summary()
+
+
+def test_nothing_is_left_after_cleanup(visit, alone, name, example):
+    page = visit()
+    page.open(alone)
+    page.page.evaluate(WATCH)
+    state = example.make().state()
+    kept = page.page.evaluate(LIVE_AND_LEAVE, [name, state])
+    assert kept["during"] != kept["before"]
+    assert kept["after"] == kept["before"]
+    assert (kept["listeners"], kept["children"]) == (0, 0)
+
+
+def test_exports_hold_what_is_shown(visit, alone, name):
+    page = visit(accept_downloads=True)
+    page.open(alone)
+    page.page.locator("summary", has_text="Export").click()
+    files = {}
+    for kind in ("SVG", "PNG", "CSV"):
+        with page.page.expect_download() as download:
+            page.page.get_by_role("button", name=kind, exact=True).click()
+        assert download.value.suggested_filename == f"{name}.{kind.lower()}"
+        files[kind] = Path(download.value.path()).read_bytes()
+    assert files["PNG"].startswith(b"\x89PNG")
+    assert len(files["PNG"]) > 2_000
+    assert files["SVG"].startswith(b"<svg")
+    assert b"var(--" not in files["SVG"]
+    assert files["CSV"].count(b"\n") >= 2
+
+
+def test_copied_pytorch_runs(visit, alone):
+    page = visit()
+    page.open(alone)
+    page.page.locator("summary", has_text="Export").click()
+    page.page.get_by_role("button", name="Copy as PyTorch").click()
+    code = page.page.locator("textarea").input_value()
+    assert "assert" in code
+    exec(code, {})
+
+
+def test_data_table_is_a_table(visit, alone, example):
+    page = visit()
+    page.open(alone)
+    page.page.locator("summary", has_text="Data table").click()
+    page.page.wait_for_selector(".tl-live tr >> nth=1")
+    header, rows = example.make().table()
+    assert page.page.locator(".tl-live tr").count() == len(rows) + 1
+    shown = page.page.locator(".tl-live tr").first.locator("th").all_inner_texts()
+    assert shown == [str(cell) for cell in header]
+
+
+def test_equation_and_cells_light_together(visit, alone):
+    page = visit()
+    page.open(alone)
+    parts = page.page.locator(".formula button")
+    if parts.count() == 0:
+        pytest.skip("this figure has no formula line")
+    for i in range(parts.count()):
+        parts.nth(i).hover()
+        name = parts.nth(i).get_attribute("data-part")
+        lit = page.page.locator(f".formula .lit[data-part='{name}']").count()
+        assert lit == page.page.locator(f".formula [data-part='{name}']").count()
+    assert page.page.locator(".formula button[tabindex='0']").count() == 1
+
+
+def test_repaint_fits_in_a_frame(visit, alone):
+    page = visit()
+    page.open(alone)
+    times = page.page.evaluate(
+        """async () => {
+          const root = document.querySelector(".tl-live").shadowRoot;
+          const cells = [...root.querySelectorAll("[data-row]")];
+          const times = [];
+          for (let i = 0; i < 40; i++) {
+            const start = performance.now();
+            cells[i % cells.length].focus();
+            await null; await null;
+            root.host.getBoundingClientRect();
+            times.push(performance.now() - start);
+          }
+          return times.sort((a, b) => a - b); }"""
+    )
+    assert times[len(times) // 2] <= 16, times
+
+
+def test_nothing_jumps_while_looking_around(visit, alone):
+    page = visit()
+    page.open(alone)
+    tops = set()
+    for cell in page.page.locator("[data-row]").all()[:12]:
+        cell.hover()
+        page.said()
+        tops.add(page.page.locator(".foot").bounding_box()["y"])
+    assert len(tops) == 1

@@ -1,0 +1,196 @@
+"""Every figure's Python side: state, checks, and what it hands to a page."""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import traitlets
+from conftest import BUNDLER, ROOT, run_node
+from figure_examples import EXAMPLES, HOSTILE
+
+from transformer_lib.widgets.state import LIMIT
+
+WIDGETS = ROOT / "transformer_lib/widgets"
+
+
+class Tags(HTMLParser):
+    """The tags, the attributes and the text of a piece of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_state_is_json_in_the_traits_own_names(name):
+    figure = EXAMPLES[name].make()
+    state = figure.state()
+    assert set(state) == set(figure.state_names)
+    assert all(figure.trait_metadata(trait, "sync") for trait in state)
+    assert all(re.fullmatch("[a-z_]+", trait) for trait in state)
+    assert json.loads(json.dumps(state)) == state
+
+
+def test_html_and_text_are_the_same_for_the_same_state(name):
+    code = (
+        f"from figure_examples import EXAMPLES; f = EXAMPLES['{name}'].make();"
+        "print(repr(f)); print(f.html())"
+    )
+    command = [sys.executable, "-c", code]
+    here = Path(__file__).parent
+    runs = [
+        subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=here,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT), "PATH": ""},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1]
+    assert not re.search("0x[0-9a-f]{6,}| id=", runs[0])
+
+
+def test_bundle_holds_widget_html_and_plain_text(name):
+    figure = EXAMPLES[name].make()
+    data, metadata = figure._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert data["text/html"] == figure.html()
+    assert data["text/plain"] == repr(figure)
+    assert isinstance(metadata, dict)
+    assert type(figure)._ipython_display_ is None
+
+
+def test_html_shows_summary_picture_and_table_without_script(name):
+    figure = EXAMPLES[name].make()
+    html = figure.html()
+    tags = Tags(html)
+    attributes = dict(tags.attributes[:3])
+    assert attributes["class"] == "tl-figure"
+    assert attributes["data-figure"] == name
+    assert json.loads(attributes["data-state"]).keys() == figure.state().keys()
+    assert {"p", "svg", "table", "th", "td"} <= set(tags.tags)
+    assert not {"script", "style", "iframe"} & set(tags.tags)
+    assert {"role", "aria-label"} <= {key for key, _ in tags.attributes}
+    assert "style" not in {key for key, _ in tags.attributes}
+    assert figure.summary() in tags.text
+    assert len(html) < 100_000
+
+
+def test_numbers_on_the_page_have_few_digits(name):
+    html = EXAMPLES[name].make().html()
+    assert not re.search(r"\d\.\d{5}", html)
+
+
+def test_long_state_is_refused_with_its_size_and_the_limit(name):
+    example = EXAMPLES[name]
+    if example.with_tokens is None:
+        pytest.skip("this figure shows no tokens")
+    with pytest.raises(ValueError, match=rf"at most {LIMIT} bytes, got \d{{5}}"):
+        example.with_tokens(["a" * LIMIT, "b"])
+
+
+def test_bad_state_is_refused_and_rolled_back(name):
+    figure = EXAMPLES[name].make()
+    before = figure.state()
+    with pytest.raises(ValueError, match="got"):
+        figure.update(**EXAMPLES[name].bad)
+    assert figure.state() == before
+    with pytest.raises((ValueError, traitlets.TraitError)):
+        type(figure)(**EXAMPLES[name].bad)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_tokens_stay_text(name, kind):
+    example = EXAMPLES[name]
+    if example.with_tokens is None:
+        pytest.skip("this figure shows no tokens")
+    harmless, hostile = (
+        example.with_tokens([token, "b"]).html() for token in ("a", HOSTILE[kind])
+    )
+    assert Tags(hostile).tags == Tags(harmless).tags
+    assert [k for k, _ in Tags(hostile).attributes] == [
+        k for k, _ in Tags(harmless).attributes
+    ]
+
+
+def test_traits_link_to_controls(name):
+    import ipywidgets
+
+    figure = EXAMPLES[name].make()
+    trait, value = next(iter(EXAMPLES[name].changed.items()))
+    heard: list[Any] = []
+    figure.observe(lambda change: heard.append(change["new"]), trait)
+    figure.update(**{trait: value})
+    assert heard == [value]
+    assert ipywidgets.jslink is not None
+
+
+def test_plot_draws_the_same_state(name):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    picture = EXAMPLES[name].make().plot()
+    picture.canvas.draw()
+    assert all(axes.get_xlabel() or axes.get_ylabel() for axes in picture.axes[:1])
+    plt.close(picture)
+
+
+def test_matplotlib_is_loaded_only_to_plot():
+    code = (
+        "import sys; from transformer_lib.widgets import SoftmaxMask;"
+        "SoftmaxMask().html(); assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_committed_bundles_are_fresh():
+    run_node(BUNDLER, "--check")
+
+
+def test_bundler_reports_a_stale_bundle(tmp_path):
+    run_node(BUNDLER, "--outdir", tmp_path)
+    bundle = tmp_path / "softmax_mask.mjs"
+    bundle.write_text(bundle.read_text() + " ")
+    with pytest.raises(AssertionError, match=r"softmax_mask.mjs; run make bundle"):
+        run_node(BUNDLER, "--check", "--outdir", tmp_path)
+
+
+def _gzipped(entry: str, *external: str) -> int:
+    code = (
+        "import {build} from 'esbuild';import {gzipSync} from 'node:zlib';"
+        f"const r=await build({{entryPoints:['{entry}'],bundle:true,write:false,"
+        f"minify:true,format:'esm',external:{json.dumps(external)}}});"
+        "console.log(gzipSync(r.outputFiles[0].contents).length)"
+    )
+    return int(run_node("--input-type=module", "-e", code))
+
+
+def test_kit_is_small(record_property):
+    size = _gzipped(str(WIDGETS / "src/kit/index.mjs"))
+    record_property("gzip", size)
+    assert size <= 12_000
+
+
+def test_figures_own_code_is_small(name, record_property):
+    size = _gzipped(str(WIDGETS / f"src/{name}.mjs"), "./kit/index.mjs")
+    record_property("gzip", size)
+    assert size <= EXAMPLES[name].size

@@ -1,0 +1,181 @@
+"""SoftmaxMask: the numbers, and that browser and Python say the same."""
+
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import run_node
+
+from transformer_lib.widgets import SoftmaxMask
+
+LAYOUT = Path(__file__).parent / "layout.mjs"
+MODES = list(itertools.product((0, 0.3, 1), (False, True), ("row", "column")))
+
+
+def figures(seed: int = 0) -> list[SoftmaxMask]:
+    """Random states over every mode, with rows that may look at nothing."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for temperature, naive, axis in MODES:
+        for order, size in itertools.product(("before", "after"), (1, 100)):
+            n = int(rng.integers(2, 9))
+            mask = rng.random((n, n)) < 0.7
+            mask[rng.integers(n)] = False
+            made.append(
+                SoftmaxMask(
+                    scores=np.round(size * rng.normal(size=(n, n)), 3),
+                    mask=mask,
+                    temperature=float(temperature),
+                    naive=naive,
+                    axis=axis,
+                    order=order,
+                    selected=rng.integers(n, size=2).tolist() if size == 1 else [],
+                )
+            )
+    return made
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    made = figures()
+    states = json.dumps([figure.state() for figure in made])
+    return list(
+        zip(
+            made,
+            json.loads(run_node(LAYOUT, "softmax_mask", stdin=states)),
+            strict=True,
+        )
+    )
+
+
+def test_browser_computes_the_same_weights(pairs):
+    for figure, answer in pairs:
+        shown = np.array(
+            [[float(w) for w in row] for row in answer["geometry"]["weights"]]
+        )
+        np.testing.assert_allclose(shown, figure.weights(), rtol=1e-12, atol=0)
+
+
+def test_browser_says_the_same_sentence(pairs):
+    for figure, answer in pairs:
+        assert answer["sentence"] == figure.summary()
+
+
+def test_browser_shows_the_same_table(pairs):
+    for figure, answer in pairs:
+        header, rows = figure.table()
+        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+
+
+def test_copied_pytorch_runs_and_asserts_the_state(pairs):
+    for figure, answer in pairs:
+        names: dict[str, torch.Tensor] = {}
+        exec(answer["pytorch"], names)
+        assert names["weights"].shape == (len(figure.tokens),) * 2
+
+
+def test_copied_pytorch_fails_when_a_weight_is_wrong(pairs):
+    _, answer = pairs[0]
+    code = answer["pytorch"].replace(
+        "shown = torch.tensor([", "shown = 1 + torch.tensor(["
+    )
+    with pytest.raises(AssertionError, match="not close"):
+        exec(code, {})
+
+
+def test_copied_pytorch_is_a_whole_program(pairs, tmp_path):
+    program = tmp_path / "copied.py"
+    program.write_text(pairs[0][1]["pytorch"])
+    subprocess.run([sys.executable, str(program)], check=True)
+
+
+def test_masked_before_softmax_is_exactly_zero_and_rows_sum_to_one():
+    weights = np.array(SoftmaxMask().weights())
+    assert (weights[np.triu_indices(5, 1)] == 0).all()
+    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-12)
+
+
+def test_masked_after_softmax_loses_weight():
+    figure = SoftmaxMask(order="after")
+    assert sum(figure.weights()[0]) < 0.99
+    figure.selected = [0, 0]
+    assert "the mask came after the softmax" in figure.summary()
+
+
+def test_same_as_torch():
+    figure = SoftmaxMask(temperature=0.7)
+    scores = torch.tensor(figure.scores, dtype=torch.float64)
+    hidden = scores.masked_fill(~torch.tensor(figure.mask), float("-inf"))
+    torch.testing.assert_close(
+        torch.tensor(figure.weights(), dtype=torch.float64),
+        torch.softmax(hidden / 0.7, dim=-1),
+        rtol=1e-12,
+        atol=0,
+    )
+
+
+def test_zero_temperature_shares_ties():
+    figure = SoftmaxMask(scores=[[2, 2, 1], [3, 0, 0], [0, 0, 0]], temperature=0)
+    assert figure.weights()[0] == [0.5, 0.5, 0]
+    assert figure.weights()[1] == [1, 0, 0]
+
+
+def test_query_that_may_look_at_nothing_gets_zeros():
+    figure = SoftmaxMask(scores=[[1, 2], [3, 4]], mask=[[False] * 2, [True] * 2])
+    assert figure.weights()[0] == [0, 0]
+    figure.selected = [0, 1]
+    assert "its weight is exactly 0" in figure.summary()
+    assert "may look at nothing" in figure.summary()
+
+
+def test_naive_overflows_where_the_safe_one_does_not():
+    scores = [[100, 1], [1, 1]]
+    assert np.isfinite(SoftmaxMask(scores=scores).weights()).all()
+    naive = SoftmaxMask(scores=scores, naive=True, selected=[0, 0])
+    assert np.isnan(naive.weights()[0][0])
+    assert "exp leaves the range of float32" in naive.summary()
+
+
+def test_wrong_axis_is_said():
+    figure = SoftmaxMask(axis="column", selected=[4, 1])
+    assert "softmax ran down the columns" in figure.summary()
+    np.testing.assert_allclose(np.sum(figure.weights(), 0), 1, rtol=1e-12)
+
+
+def test_what_is_left_out_is_filled_in():
+    assert SoftmaxMask(["a", "b"]).scores == [[0, 0], [0, 0]]
+    assert SoftmaxMask(scores=torch.eye(3)).tokens == ["1", "2", "3"]
+    assert SoftmaxMask(["a", "b"], mask="causal").mask == [[True, False], [True, True]]
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (
+            {"scores": [[1, 2], [3]]},
+            r"scores must be 2 x 2, got rows of lengths \[2, 1\]",
+        ),
+        ({"scores": [[1, 2], [3, np.nan]]}, "scores must hold finite numbers, got nan"),
+        ({"scores": [[1, 2], [3, "4"]]}, "scores must hold finite numbers, got '4'"),
+        ({"tokens": ["a"]}, "tokens must be 2 to 8, got 1"),
+        ({"tokens": ["a", 3]}, "tokens must be strings, got 3"),
+        ({"tokens": ["a", "\ud800"]}, r"valid Unicode, got '\\ud800'"),
+        ({"temperature": -1}, "temperature must be >= 0, got -1"),
+        (
+            {"temperature": float("inf")},
+            "temperature must hold finite numbers, got inf",
+        ),
+        ({"mask": [[True, 1], [True, True]]}, "mask must hold True and False, got 1"),
+        ({"mask": "future"}, "mask must be \"causal\" or True and False, got 'future'"),
+        ({"selected": [5, 0]}, r"selected must be .*, got \[5, 0\]"),
+    ],
+)
+def test_bad_states_say_why(state, message):
+    state = {"tokens": ["a", "b"]} | state
+    with pytest.raises(ValueError, match=message):
+        SoftmaxMask(**state)
