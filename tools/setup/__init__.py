@@ -1,0 +1,5 @@
+"""Set-up of `.venv` and `node_modules`: `python3 -m tools.setup`.
+
+Only the standard library, and no syntax newer than Python 3.8: an older Python
+must get far enough to look for a newer one, or to say that there is none.
+"""

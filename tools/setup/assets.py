@@ -1,0 +1,53 @@
+"""Bring the browser assets by npm, with the Node that pip installed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tools.setup.saying import SetupError, ToolError, clean_environment, run_tool, say
+
+OUT_OF_STEP = ("can only install packages when your package.json", "EUSAGE")
+NO_REGISTRY = (
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ETIMEDOUT",
+    "network request",
+    "UNABLE_TO_GET_ISSUER_CERT",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+)
+
+
+def explained(error: ToolError) -> SetupError:
+    """Turn npm's last words into one line that says what to do."""
+    text = str(error)
+    if any(sign in text for sign in OUT_OF_STEP):
+        return SetupError(
+            "package-lock.json must agree with package.json, and does not; run "
+            "`.venv/bin/npm install --package-lock-only` and commit the lock file"
+        )
+    if any(sign in text for sign in NO_REGISTRY):
+        return SetupError(
+            "the npm registry could not be reached; check the network, a proxy or "
+            "npm_config_registry, and run the command again"
+        )
+    words = [line for line in error.output if "npm error" in line.lower()]
+    quoted = (words or error.output or ["no output"])[0]
+    return SetupError(f"npm failed: {quoted.strip()}; mend that and run it again")
+
+
+def bring_assets(venv: Path, modules: Path) -> None:
+    """Install exactly what package-lock.json names.
+
+    Raises:
+        SetupError: with the reason and what to do; no `node_modules` is left then.
+    """
+    say("installing the browser assets")
+    npm = [str(venv / "bin/npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    try:
+        run_tool(npm, clean_environment(venv))
+    except ToolError as error:
+        shutil.rmtree(str(modules), ignore_errors=True)
+        raise explained(error) from None

@@ -1,0 +1,129 @@
+"""Make `.venv` and install the pinned packages into it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tools.setup.interpreters import find_python
+from tools.setup.pip_wheel import fetch_pip, index_url
+from tools.setup.saying import (
+    ROOT,
+    SetupError,
+    ToolError,
+    clean_environment,
+    run_tool,
+    say,
+)
+
+GIGABYTE = 10**9
+NEEDED, NEEDED_WITH_CUDA = 3, 10  # GB, unpacked, and what pip downloads meanwhile
+CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
+NO_SPACE = ("No space left on device", "Errno 28", "Disk quota exceeded")
+NO_INDEX = (
+    "Temporary failure in name resolution",
+    "NewConnectionError",
+    "ConnectTimeoutError",
+    "Connection refused",
+    "Connection broken",
+    "Max retries exceeded",
+    "Network is unreachable",
+    "ProxyError",
+    "SSLError",
+    "Read timed out",
+    "Could not fetch URL",
+    "IncompleteRead",
+)
+
+
+def check_disk(folder: Path) -> None:
+    """Refuse when even the small build of torch has no room; warn about the large."""
+    free = shutil.disk_usage(str(folder)).free / GIGABYTE
+    if free < NEEDED:
+        raise SetupError(
+            f"{NEEDED} GB of free disk are needed ({NEEDED_WITH_CUDA} GB with torch's "
+            f"CUDA build), got {free:.1f} GB at {folder}; make room, or clone the "
+            "book onto a larger disk"
+        )
+    if free < NEEDED_WITH_CUDA and os.uname().sysname == "Linux":
+        say(
+            f"NOTE {free:.1f} GB of disk are free; torch's CUDA build may need "
+            f"{NEEDED_WITH_CUDA}. For its small CPU build, set {CPU_BUILD}"
+        )
+
+
+def has_ensurepip(python: str) -> bool:
+    """Say whether this Python can put pip into a new environment by itself."""
+    probe = [python, "-c", "import ensurepip; ensurepip.version()"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+def make_venv(venv: Path) -> None:
+    """Make the environment afresh, with pip in it."""
+    shutil.rmtree(str(venv), ignore_errors=True)
+    python, env = find_python(), clean_environment(venv)
+    say(f"making {venv.name} with {python}")
+    if has_ensurepip(python):
+        run_tool([python, "-m", "venv", str(venv)], env)
+        return
+    run_tool([python, "-m", "venv", "--without-pip", str(venv)], env)
+    say("this Python brings no pip: fetching the pinned one")
+    with tempfile.TemporaryDirectory() as folder:
+        wheel = str(fetch_pip(Path(folder)))
+        run_tool([str(venv / "bin/python"), f"{wheel}/pip", "install", wheel], env)
+
+
+def install_packages(venv: Path) -> None:
+    """Install the pins, then the book's own library, editable."""
+    say("installing the pinned packages (minutes, the first time)")
+    pip = [str(venv / "bin/python"), "-m", "pip", "install", "--no-input"]
+    env = clean_environment(venv)
+    run_tool([*pip, "--retries", "2", "-r", "requirements.txt"], env)
+    run_tool([*pip, "--no-deps", "-e", "."], env)
+    # Built now, because matplotlib announces it on stderr, in a reader's notebook.
+    run_tool(
+        [str(venv / "bin/python"), "-c", "import matplotlib.font_manager"],
+        env,
+    )
+
+
+def explained(error: ToolError) -> SetupError:
+    """Turn pip's last words into one line that says what to do."""
+    text = str(error)
+    if any(sign in text for sign in NO_SPACE):
+        return SetupError(
+            f"the disk is full; torch needs {NEEDED} GB, its CUDA build "
+            f"{NEEDED_WITH_CUDA} GB: make room, or set {CPU_BUILD}"
+        )
+    if any(sign in text for sign in NO_INDEX):
+        return SetupError(
+            f"the package index could not be reached ({index_url()}); check the "
+            "network, a proxy or PIP_INDEX_URL, and run the command again"
+        )
+    errors = [line for line in error.output if line.startswith("ERROR")]
+    quoted = (errors or error.output or ["no output"])[-1]
+    return SetupError(f"pip failed: {quoted.strip()}; mend that and run it again")
+
+
+def bring_packages(venv: Path, *, afresh: bool) -> None:
+    """Bring `.venv` to what requirements.txt says.
+
+    Raises:
+        SetupError: with the reason and what to do; no `.venv` is left then.
+    """
+    if os.uname().sysname == "Darwin" and os.uname().machine == "x86_64":
+        raise SetupError(
+            "torch has no builds for Intel Macs any more, got macOS on x86_64; "
+            "use a Mac with Apple silicon, Linux, or Colab"
+        )
+    check_disk(ROOT)
+    try:
+        if afresh:
+            make_venv(venv)
+        install_packages(venv)
+    except (ToolError, SetupError) as error:
+        shutil.rmtree(str(venv), ignore_errors=True)
+        raise explained(error) if isinstance(error, ToolError) else error from None

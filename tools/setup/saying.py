@@ -1,0 +1,64 @@
+"""One way to fail, and one way to run a tool and to know its last words."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import deque
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# Settings of the caller that would install somewhere else than into .venv.
+STRAY = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_USER")
+WORTH_SHOWING = ("Collecting ", "Downloading ", "Installing ", "added ")
+
+
+class SetupError(Exception):
+    """What went wrong and what to do, in one line for the reader."""
+
+
+class ToolError(Exception):
+    """A tool ended with an error; `output` holds its last lines."""
+
+    def __init__(self, output: list[str]) -> None:
+        super().__init__("\n".join(output))
+        self.output = output
+
+
+def say(line: str) -> None:
+    """Print one line at once, also into a pipe."""
+    print(f"set-up: {line}", flush=True)
+
+
+def clean_environment(venv: Path) -> dict[str, str]:
+    """Return the environment of pip and npm: .venv first, no stray targets."""
+    kept = {name: text for name, text in os.environ.items() if name not in STRAY}
+    kept["PATH"] = os.pathsep.join([str(venv / "bin"), kept.get("PATH", "")])
+    kept["PYTHONNOUSERSITE"] = "1"
+    return kept
+
+
+def run_tool(command: list[str], env: dict[str, str]) -> None:
+    """Run in the project's root and show progress.
+
+    Raises:
+        ToolError: the tool failed.
+    """
+    last: deque[str] = deque(maxlen=60)
+    with subprocess.Popen(
+        command,
+        cwd=str(ROOT),
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            last.append(line.rstrip())
+            if line.strip().startswith(WORTH_SHOWING):
+                print(f"  {line.strip():.100}", flush=True)
+    if process.returncode:
+        raise ToolError(list(last))
