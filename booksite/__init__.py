@@ -1,17 +1,5 @@
-"""The Sphinx side of the book: assets, formulas, clean pages.
+"""The Sphinx side of the book, and the commands that build and serve it.
 
-`_config.yml` loads this package as a local extension. Everything that a page needs
-is copied into the book, so that it works with no network and from disk.
+Everything that a page needs is copied into the book, so that it works with no network
+and from disk.
 """
-
-from typing import Any
-
-from sphinx.application import Sphinx
-
-from booksite import assets, formulas, images, markup, pages
-
-
-def setup(app: Sphinx) -> dict[str, Any]:
-    for part in (assets, formulas, images, markup, pages):
-        part.setup(app)
-    return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -21,13 +21,15 @@ POLICY = "; ".join(
         "base-uri 'self'",
     ]
 )
+META = '<meta http-equiv="Content-Security-Policy" content="{policy}">'
 ENTRANCE = """<!DOCTYPE html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
-    <meta http-equiv="Content-Security-Policy" content="{policy}">
+    {meta}
     <meta http-equiv="refresh" content="0; url=intro.html">
     <meta name="viewport" content="width=device-width, initial-scale=1">
+    <link rel="icon" href="_static/favicon.svg">
     <title>{title}</title>
   </head>
   <body>
@@ -48,21 +50,23 @@ def drop_widget_scripts(app: Sphinx, doctree: nodes.document) -> None:
         del scripts[name]
 
 
-def add_context(
+def add_policy(
     app: Sphinx,
     pagename: str,
     templatename: str,
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    """Hand the security policy to the page template."""
-    context["security_policy"] = POLICY
+    """Put the security policy before anything that a page loads."""
+    context["metatags"] = META.format(policy=POLICY) + context.get("metatags", "")
 
 
 def write_entrance(app: Sphinx, error: Exception | None) -> None:
     """Replace Jupyter Book's bare redirect by a page that is one."""
     if error is None:
-        page = ENTRANCE.format(policy=POLICY, title=app.config.html_title)
+        page = ENTRANCE.format(
+            meta=META.format(policy=POLICY), title=app.config.html_title
+        )
         (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
 
 
@@ -71,4 +75,4 @@ def setup(app: Sphinx) -> None:
     app.add_config_value("comments_config", {}, "")
     app.connect("doctree-read", drop_widget_scripts)
     app.connect("build-finished", write_entrance, priority=900)
-    app.connect("html-page-context", add_context)
+    app.connect("html-page-context", add_policy)

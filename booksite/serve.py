@@ -41,7 +41,10 @@ def main() -> int:
         print(f"The book must be built first, got no {PAGES}; run `make book`.")
         return 1
     server = open_server(PAGES)
-    print(f"The book is at http://{HOST}:{server.server_port}/  (Ctrl+C ends it)")
+    print(
+        f"The book is at http://{HOST}:{server.server_port}/  (Ctrl+C ends it)",
+        flush=True,
+    )
     try:
         server.serve_forever()
     except KeyboardInterrupt:

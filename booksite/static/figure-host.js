@@ -49,15 +49,17 @@
   }
 
   async function mount(element) {
+    const fallback = [...element.childNodes];
     const stage = document.createElement("div");
     try {
       const model = createModel(JSON.parse(element.dataset.state || "{}"));
       const figure = await load(element.dataset.figure);
-      const cleanup = await figure.render({ model, el: stage });
-      cleanups.set(element, cleanup);
-      element.replaceChildren(stage);
+      element.append(stage);
+      cleanups.set(element, await figure.render({ model, el: stage }));
+      for (const node of fallback) node.remove();
       element.dataset.mounted = "true";
     } catch (error) {
+      stage.remove();
       explain(element, error);
     }
   }

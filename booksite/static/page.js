@@ -1,5 +1,8 @@
 // Whatever scrolls sideways can be reached by keyboard and says what it is.
 (() => {
+  // A page from disk may not fetch, so a search shows titles without excerpts there.
+  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+
   const kinds = {
     "div.math": "Formula",
     ".bd-article pre": "Code or text",

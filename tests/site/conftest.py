@@ -1,0 +1,81 @@
+"""The book as readers get it: really built, served from this machine and from disk."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import require_chromium
+from playwright.sync_api import Browser
+from survey import Facts, survey
+
+from booksite.build import PAGES, is_built
+from booksite.serve import open_server
+
+ROOT = Path(__file__).parents[2]
+LOOKS = [
+    (mode, width, motion)
+    for mode in ("light", "dark")
+    for width, motion in ((1280, "no-preference"), (320, "reduce"))
+]
+
+
+@pytest.fixture(scope="session")
+def book() -> Path:
+    """The folder of the pages, built anew if a source is newer."""
+    if not is_built():
+        command = [sys.executable, "-m", "booksite.build"]
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            tail = (done.stdout + done.stderr)[-5000:]
+            pytest.fail(f"the book does not build:\n{tail}", pytrace=False)
+    return PAGES
+
+
+@pytest.fixture(scope="session")
+def pages(book: Path) -> list[str]:
+    """Every page's address within the book."""
+    found = [path.relative_to(book) for path in book.rglob("*.html")]
+    return sorted(str(path) for path in found if path.parts[0] != "_static")
+
+
+@pytest.fixture(scope="session")
+def address(book: Path) -> Iterator[str]:
+    """The origin from which the book is served."""
+    with open_server(book, 8400) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def served(chromium: Browser, address: str, pages: list[str]) -> list[Facts]:
+    """What a browser finds on each page, in light and dark, on laptop and phone."""
+    return [
+        facts
+        for mode, width, motion in LOOKS
+        for facts in survey(
+            chromium,
+            [f"{address}/{page}" for page in pages],
+            color_scheme=mode,
+            reduced_motion=motion,
+            viewport={"width": width, "height": 800},
+        )
+    ]
+
+
+@pytest.fixture(scope="session")
+def from_disk(chromium: Browser, book: Path, pages: list[str]) -> list[Facts]:
+    """What a browser finds on each page when it is opened as a file."""
+    return survey(chromium, [(book / page).as_uri() for page in pages])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _needs_browser(request: pytest.FixtureRequest) -> None:
+    """Say once, before anything is built, that there is no browser."""
+    if any("chromium" in item.fixturenames for item in request.session.items):
+        require_chromium()

@@ -1,0 +1,160 @@
+"""Every page of the built book, in a real browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import require_chromium
+from playwright.sync_api import Browser
+from survey import Facts, run_axe
+
+pytestmark = pytest.mark.site
+
+
+def faults(visits: list[Facts], find: Callable[[Facts], Any]) -> dict[str, Any]:
+    """What is wrong, by page and look; empty when nothing is."""
+    found = {facts.place: find(facts) for facts in visits}
+    return {place: fault for place, fault in found.items() if fault}
+
+
+def foreign(facts: Facts, *own: str) -> list[str]:
+    return [url for url in facts.requests if not url.startswith((*own, "data:"))]
+
+
+def test_pages_ask_only_their_own_server(served: list[Facts], address: str) -> None:
+    assert faults(served, lambda facts: foreign(facts, address + "/", "blob:")) == {}
+
+
+def test_pages_from_disk_ask_only_the_disk(from_disk: list[Facts]) -> None:
+    assert faults(from_disk, lambda facts: foreign(facts, "file:///")) == {}
+
+
+def test_console_is_silent(served: list[Facts]) -> None:
+    assert faults(served, lambda facts: facts.errors) == {}
+
+
+def test_console_is_silent_from_disk(from_disk: list[Facts]) -> None:
+    assert faults(from_disk, lambda facts: facts.errors) == {}
+
+
+def test_axe_finds_nothing(served: list[Facts]) -> None:
+    assert {facts.held["mode"] for facts in served} >= {"light", "dark"}
+    assert faults(served, lambda facts: facts.violations) == {}
+
+
+@pytest.mark.parametrize("width", [320, 360])
+def test_phone_does_not_scroll_sideways(served: list[Facts], width: int) -> None:
+    assert any(width in facts.excess for facts in served)
+    assert faults(served, lambda facts: facts.excess.get(width, 0) > 0) == {}
+
+
+def test_one_first_heading(served: list[Facts]) -> None:
+    assert faults(served, lambda facts: facts.held["h1"] != 1) == {}
+
+
+def test_reduced_motion_stops_all_motion(served: list[Facts]) -> None:
+    still = [facts for facts in served if facts.excess]  # the visits that ask for it
+    assert still
+    assert faults(still, lambda facts: facts.held["moving"]) == {}
+
+
+@pytest.mark.parametrize("source", ["served", "from_disk"])
+def test_every_figure_comes_alive(source: str, request: pytest.FixtureRequest) -> None:
+    visits: list[Facts] = request.getfixturevalue(source)
+    assert any(facts.held["figures"] for facts in visits)
+    assert faults(visits, lambda facts: facts.held["still"]) == {}
+
+
+def test_every_formula_is_set(served: list[Facts]) -> None:
+    chapters = [facts for facts in served if "/chapters/" in facts.url]
+    assert chapters
+    assert faults(chapters, lambda facts: not facts.held["formulas"]) == {}
+    assert faults(served, lambda facts: facts.held["unset"]) == {}
+    assert faults(served, lambda facts: facts.held["dollars"]) == {}
+
+
+def test_icons_load_no_font(served: list[Facts]) -> None:
+    heavy = faults(served, lambda facts: [u for u in facts.requests if "awesome" in u])
+    assert heavy == {}
+
+
+def test_query_key_and_value_have_their_colors(chromium: Browser, address: str) -> None:
+    page = chromium.new_page(color_scheme="light")
+    page.goto(f"{address}/intro.html")
+    colors = {
+        role: page.locator(f".tl-{role}").first.evaluate(
+            "(letter) => getComputedStyle(letter).color"
+        )
+        for role in ("query", "key", "value")
+    }
+    page.close()
+    assert colors == {
+        "query": "rgb(0, 114, 178)",
+        "key": "rgb(194, 81, 10)",
+        "value": "rgb(0, 121, 90)",
+    }
+
+
+def test_color_mode_switch(chromium: Browser, address: str) -> None:
+    page = chromium.new_page(color_scheme="light")
+    page.goto(f"{address}/intro.html")
+    page.get_by_role("button", name="Color mode").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.close()
+
+
+def test_phone_menu(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(viewport={"width": 320, "height": 640})
+    page = context.new_page()
+    page.goto(f"{address}/intro.html")
+    page.get_by_role("button", name="Toggle primary sidebar").click()
+    page.locator("#pst-primary-sidebar-modal").get_by_role(
+        "link", name="References"
+    ).wait_for()
+    violations = run_axe(page)
+    context.close()
+    assert violations == []
+
+
+@pytest.mark.parametrize("source", ["served", "disk"])
+def test_search_finds_the_chapters(
+    chromium: Browser, address: str, book: Path, source: str
+) -> None:
+    home = address if source == "served" else book.as_uri()
+    context = chromium.new_context()
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.goto(f"{home}/search.html?q=attention")
+    page.locator("#search-results li a", has_text="Attention").first.wait_for()
+    context.close()
+    assert errors == []
+
+
+def test_wide_formulas_are_named_and_reached_by_keyboard(
+    chromium: Browser, address: str
+) -> None:
+    context = chromium.new_context(viewport={"width": 320, "height": 640})
+    page = context.new_page()
+    page.goto(f"{address}/chapters/04_attention.html")
+    wide = page.locator("div.math[data-scrolls='true']")
+    wide.first.wait_for()
+    for formula in wide.all():
+        assert formula.get_attribute("tabindex") == "0"
+        assert formula.get_attribute("role") == "group"
+        assert formula.get_attribute("aria-label") == "Formula, scrolls sideways"
+    context.close()
+
+
+def test_missing_browser_fails_where_it_is_required(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("browser.find_chromium", lambda: None)
+    with pytest.raises(pytest.skip.Exception, match="NOT tested in a browser"):
+        require_chromium()
+    monkeypatch.setenv("REQUIRE_BROWSER", "1")
+    with pytest.raises(pytest.fail.Exception, match="REQUIRE_BROWSER=1"):
+        require_chromium()
