@@ -1,0 +1,50 @@
+# Works with GNU make 3.81 (macOS) and later. `make help` lists the commands.
+.DEFAULT_GOAL := help
+.PHONY: help setup book serve test notebooks bundle lint format clean
+
+# Any Python 3 can start the set-up; it looks for a suitable one by itself.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; \
+	do command -v $$p && break; done)
+RUN := .venv/bin/python
+
+help:
+	@echo 'make book       install what is needed and build the book into _build/html'
+	@echo 'make serve      serve the built book on this machine'
+	@echo 'make test       check the library, the notebooks and the built book'
+	@echo 'make notebooks  run all notebooks and store their outputs;'
+	@echo '                one of them: make notebooks NB=chapters/03_positions.ipynb'
+	@echo 'make bundle     rebuild the figures that the notebooks load'
+	@echo 'make lint       only ruff and mypy'
+	@echo 'make format     let ruff format the code'
+	@echo 'make clean      remove what was built; .venv and node_modules stay'
+
+setup:
+	@test -n '$(PYTHON)' || \
+	  { echo 'set-up failed: no python3 found; install Python 3.11 or later' >&2; exit 1; }
+	@$(PYTHON) -m tools.setup
+
+book: setup
+	@$(RUN) -m booksite.build
+
+serve: setup
+	@test -f _build/html/index.html || $(RUN) -m booksite.build
+	@$(RUN) -m booksite.serve
+
+test: setup
+	@$(RUN) -m tools.test
+
+notebooks: setup
+	@$(RUN) -m tools.notebooks $(NB)
+
+bundle: setup
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" npm run --silent bundle
+
+lint: setup
+	@$(RUN) -m tools.test lint
+
+format: setup
+	@.venv/bin/ruff check --fix-only --quiet
+	@.venv/bin/ruff format
+
+clean:
+	rm -rf _build build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

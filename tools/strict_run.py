@@ -1,0 +1,25 @@
+"""The command that runs notebooks under strict nbval, cut off from the network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tools.offline import offline_prefix
+
+CELL_TIMEOUT = 120  # seconds
+ROOT = Path(__file__).resolve().parent.parent
+STRICT = [
+    *("-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "--color=no"),
+    *("--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"),
+    *("-p", "tools.strict_nbval", "-p", "no:cacheprovider"),
+    # Shapes are checked inside the kernels, and warnings there are outputs.
+    *("-o", "addopts=", "-o", "filterwarnings=default"),
+]
+
+
+def strict_command(notebooks: list[Path], processes: int = 0) -> list[str]:
+    """Return the command; its kernels need `kernel_environment()`."""
+    share = ["-n", str(processes), "--dist", "loadfile"] if processes else []
+    pytest = [sys.executable, "-m", "pytest", "-ra", *STRICT, *share]
+    return [*offline_prefix(), *pytest, *map(str, notebooks)]

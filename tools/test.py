@@ -1,0 +1,101 @@
+"""Run all stages, or one group: `python -m tools.test [GROUP ...]`.
+
+A failure does not end the run: the summary names every stage that failed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from tools.counts import count_line
+from tools.offline import offline_prefix
+from tools.stages import ROOT, Stage, stages
+
+NOT_OFFLINE = (
+    "NOTE: this system does not let us cut the network off, "
+    "so the notebooks ran WITH the network"
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a stage."""
+
+    stage: Stage
+    counts: Counter[str]
+    seconds: float
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything in it failed."""
+        return self.counts["failed"] > 0
+
+
+def run_command(stage: Stage) -> tuple[int, Counter[str]]:
+    """Run a stage's command, pass its words on, and count its tests."""
+    counts: Counter[str] = Counter()
+    with subprocess.Popen(
+        stage.command,
+        cwd=ROOT,
+        env=stage.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            counts += count_line(line.rstrip())
+    return process.returncode, counts
+
+
+def run_stage(stage: Stage) -> Outcome:
+    """Run a stage; one that ends with an error or tests nothing has failed."""
+    print(f"\n━━━ {stage.title} ━━━", flush=True)
+    started = time.monotonic()
+    code, counts = run_command(stage)
+    if not stage.counts_tests:
+        counts = Counter(passed=int(code == 0))
+    if counts["failed"] == 0 and (code or counts["passed"] + counts["skipped"] == 0):
+        counts["failed"] = 1
+        print(f"{stage.title}: exit code {code}, {sum(counts.values()) - 1} tests")
+    return Outcome(stage, counts, time.monotonic() - started)
+
+
+def summarize(outcomes: list[Outcome]) -> None:
+    """Print a line for each stage, the verdict, and the sum of all tests."""
+    print("\n━━━ summary ━━━")
+    for outcome in outcomes:
+        word = "FAILED" if outcome.failed else "ok"
+        of = ", ".join(f"{n} {what}" for what, n in outcome.counts.items() if n)
+        title, seconds = outcome.stage.title, outcome.seconds
+        print(f"{word:7}{title:50}{seconds:5.0f} s   {of}")
+    if any(o.stage.group == "notebooks" for o in outcomes) and not offline_prefix():
+        print(NOT_OFFLINE)
+    red = [outcome.stage.title for outcome in outcomes if outcome.failed]
+    print(f"RED: {'; '.join(red)}" if red else "GREEN: every stage passed")
+    total = sum((outcome.counts for outcome in outcomes), Counter())
+    skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
+    print(f"{total['passed']} passed, {total['failed']} failed{skipped}")
+
+
+def main() -> int:
+    """Run what was asked for; 1 if anything failed."""
+    groups = list(dict.fromkeys(stage.group for stage in stages()))
+    asked = sys.argv[1:] or groups
+    if unknown := set(asked) - set(groups):
+        print(f"the groups are {' '.join(groups)}, got {' '.join(sorted(unknown))}")
+        return 2
+    outcomes = [run_stage(stage) for stage in stages() if stage.group in asked]
+    summarize(outcomes)
+    return int(any(outcome.failed for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
