@@ -1,0 +1,200 @@
+"""AttentionStepper: one query walks from scores to a weighted average of values."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import traitlets
+
+from transformer_lib.widgets import attention_steps, picture, word_model
+from transformer_lib.widgets.attention_steps import STEPS
+from transformer_lib.widgets.figure import Figure
+from transformer_lib.widgets.state import (
+    StateError,
+    Values,
+    check_matrix,
+    check_tokens,
+    number,
+    quote,
+    token_text,
+)
+
+Answer = Callable[[str], dict[str, Any]]
+_READ = ("tokens", "query", "key", "value")
+
+
+class _Asking(Figure):
+    """A figure whose text field Python answers; only a kernel can: it is no state."""
+
+    _ask = traitlets.Bool(False).tag(sync=True)
+    _note = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, *, ask: bool | Answer = False, **state: Any) -> None:
+        self._answer = ask if callable(ask) else None
+        super().__init__(_ask=bool(ask), **state)
+
+    def _reply(self, text: str) -> None:
+        if self._answer is None:
+            return
+        try:
+            self.update(**self._answer(text))
+            self._note = ""
+        except ValueError as error:
+            self._note = str(error)
+
+
+class AttentionStepper(_Asking):
+    """Pick a query and walk its attention in seven steps.
+
+    `query` and `key` are tokens by d_key, `value` is tokens by d_value. `mask` is
+    "none", "causal" or True and False (True = may look). `step` is 0 to 6 or a word of
+    `STEPS`. `selected` is the [query, key] that is shown, counted from 0; a number past
+    the end means the last token. `locked` says that the reader holds it.
+
+    The reader's own text comes in one of two ways:
+
+    - `model` is a dict of "words", "embedding" (words by d_model), "query", "key",
+      "value" (d_model by d_head each) and, if it has any, "positions" (longest text by
+      d_model). While `text` is not empty, the page itself computes tokens, query, key
+      and value from it; `word_model.split` says how a text is cut into words.
+    - `ask` is a function from the typed text to a dict of traits to show, such as
+      tokens, query, key and value; of a ValueError, the reader sees the message.
+      `ask=True` leaves the answer to an observer of `text`. A page without Python has
+      no such field.
+    """
+
+    name = "attention_stepper"
+
+    tokens = Values(traitlets.Unicode(), default_value=attention_steps.TOKENS)
+    query = Values(default_value=attention_steps.QUERY)
+    key = Values(default_value=attention_steps.KEY)
+    value = Values(default_value=attention_steps.VALUE)
+    mask = traitlets.Union(
+        [traitlets.Enum(["none", "causal"]), Values()], default_value="none"
+    )
+    step = traitlets.Union([traitlets.Int(), traitlets.Enum(STEPS)], default_value=0)
+    selected = Values(traitlets.Int(), default_value=[4, 1])
+    locked = traitlets.Bool(False)
+    text = traitlets.Unicode("")
+    model = word_model.WordModel(default_value=None, allow_none=True)
+
+    @classmethod
+    def from_model(cls, model: dict[str, Any], text: str, **state: Any) -> Self:
+        """Show a text as a model of words sees it; the reader may type another one."""
+        return cls(model=model, text=text, **state)
+
+    def state(self) -> dict[str, Any]:
+        """All that the figure shows; what follows from model and text is left empty."""
+        state = super().state()
+        return state | {name: [] for name in _READ if _reads(state)}
+
+    def check(self, state: dict[str, Any]) -> None:
+        """Raise unless tokens, vectors, mask, step and selected fit each other."""
+        word_model.check_model(state["model"])
+        if _reads(state):
+            state = state | word_model.read(state["text"], state["model"])
+        check_tokens(state["tokens"], 2, word_model.MOST)
+        n = len(state["tokens"])
+        _check_vectors(state, n)
+        if not isinstance(state["mask"], str):
+            check_matrix("mask", state["mask"], (n, n), bool)
+        if state["step"] not in (*range(len(STEPS)), *STEPS):
+            raise StateError(f"step must be 0 to 6 or a word, got {state['step']}")
+        if len(state["selected"]) != 2 or min(state["selected"]) < 0:
+            raise StateError(f"selected must be [query, key], got {state['selected']}")
+
+    def _accept(self, proposal: Any) -> Any:
+        value = super()._accept(proposal)
+        is_word = proposal["trait"].name == "step" and isinstance(value, str)
+        return STEPS.index(value) if is_word else value
+
+    @traitlets.observe("text", "model")  # type: ignore[untyped-decorator]
+    def _follow(self, change: Any) -> None:
+        if self.model and self.text:
+            self.update(**word_model.read(self.text, self.model))
+        elif change["name"] == "text" and self.text:
+            self._reply(self.text)
+
+    def weights(self) -> Any:
+        """Return the whole map, queries by keys, as a float64 array."""
+        return self._numbers().weights
+
+    def output(self) -> Any:
+        """Return one weighted average of the values per query, tokens by d_value."""
+        return self.weights() @ np.array(self.value, dtype=np.float64)
+
+    def _numbers(self) -> attention_steps.Numbers:
+        return attention_steps.compute(self.query, self.key, self.mask)
+
+    def _pair(self) -> tuple[int, int]:
+        query, key = (min(i, len(self.tokens) - 1) for i in self.selected)
+        return query, key
+
+    def summary(self) -> str:
+        """Say what the step does to the selected pair and, at the end, all of it."""
+        return attention_steps.sentence(
+            self.tokens, len(self.query[0]), self._numbers(), self.step, self._pair()
+        )
+
+    def table(self) -> tuple[list[str], list[list[Any]]]:
+        """Give the steps of the picked query, one row per key."""
+        row, numbers = self._pair()[0], self._numbers()
+        rows = [
+            [
+                token_text(token, 40),
+                number(numbers.scores[row, j], 4),
+                number(numbers.scaled[row, j], 4),
+                "yes" if numbers.mask[row, j] else "no",
+                number(numbers.weights[row, j], 4),
+            ]
+            for j, token in enumerate(self.tokens)
+        ]
+        return ["key", "q · k", f"÷ √{len(self.query[0])}", "may look", "weight"], rows
+
+    def drawing(self) -> str:
+        """Draw the whole map as a heatmap; masked cells are hatched."""
+        names = [token_text(token, 8) for token in self.tokens]
+        numbers, row = self._numbers(), self._pair()[0]
+        weights = numbers.weights.tolist()
+        texts = [[number(w) for w in line] for line in weights]
+        d_key = len(self.query[0])
+        said = attention_steps.whole(self.tokens, d_key, numbers, row)
+        label = f"Weights, queries by keys. {said}"
+        return picture.heatmap(names, weights, label, texts, numbers.mask.tolist())
+
+    def plot(self) -> Any:
+        """Draw the whole map, and the weights of the picked query, with matplotlib."""
+        from matplotlib import pyplot as plt
+
+        figure, (left, right) = plt.subplots(
+            1, 2, figsize=(7.2, 3.6), width_ratios=[3, 2], layout="constrained"
+        )
+        row, numbers = self._pair()[0], self._numbers()
+        names = [token_text(token, 12) for token in self.tokens]
+        seen = np.where(numbers.mask, numbers.weights, np.nan)
+        image = left.imshow(seen, vmin=0, vmax=1, cmap="cividis")
+        figure.colorbar(image, ax=left, label="weight")
+        left.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        left.set_yticks(range(len(names)), names)
+        left.axhspan(row - 0.5, row + 0.5, fill=False, edgecolor="#7A7A7A", linewidth=2)
+        left.set(xlabel="key", ylabel="query")
+        right.barh(names_at := range(len(names)), numbers.weights[row], color="#7A7A7A")
+        right.set_yticks(names_at, names)
+        right.invert_yaxis()
+        right.set(xlim=(0, 1), xlabel=f"weight of query {quote(self.tokens[row])}")
+        return figure
+
+
+def _reads(state: dict[str, Any]) -> bool:
+    """Whether tokens, query, key and value follow from model and text."""
+    return bool(state["model"] and state["text"])
+
+
+def _check_vectors(state: dict[str, Any], n: int) -> None:
+    for name in ("query", "key", "value"):
+        rows = state[name]
+        width = len(rows[0]) if rows and isinstance(rows[0], list) else 0
+        check_matrix(name, rows, (n, max(1, width)), float)
+    widths = [len(state[name][0]) for name in ("query", "key")]
+    if widths[0] != widths[1]:
+        raise StateError(f"query and key must be equally wide, got {widths}")

@@ -1,0 +1,634 @@
+// AttentionStepper: one query walks from scores to a weighted average of values.
+import { MOST, dot, given, split } from "./attention/model.mjs";
+import {
+  cividis, figure, grid, h, hatch, inkOn, join, matrix, matrixFrame, number, panel,
+  percent, python, quote, s, set, short, tokenText,
+} from "./kit/index.mjs";
+
+const TITLES = ["Q", "K", "scores", "scale", "mask", "softmax", "weights × V"];
+const PARTS = ["query", "key", "scores", "scale", "mask", "softmax", "output"];
+const LAST = TITLES.length - 1;
+const TALL = 26; // height of a row of the map, of a line of numbers
+const FITS = 37; // a cell of this width holds a number
+
+const sum = (list) => list.reduce((total, x) => total + x, 0);
+const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
+const signs = (text) => [...text].length;
+
+// ---- numbers ----
+
+function check({ tokens, query, key, value }, { mask, step }) {
+  const n = tokens.length;
+  const fits = (rows, width) =>
+    rows.length === n &&
+    rows.every((row) => row.length === width && row.every(Number.isFinite));
+  if (n < 2 || n > MOST) throw Error(`it needs 2 to ${MOST} tokens, got ${n}`);
+  if (!query[0]?.length || !fits(query, query[0].length) || !fits(key, query[0].length))
+    throw Error(`query and key must be ${n} rows of numbers, equally wide`);
+  if (!value[0]?.length || !fits(value, value[0].length))
+    throw Error(`value must be ${n} rows of numbers`);
+  const square = Array.isArray(mask) && mask.length === n && mask.every((r) => r.length === n);
+  if (!square && mask !== "none" && mask !== "causal")
+    throw Error(`mask must be "none", "causal" or ${n} x ${n}`);
+  if (!TITLES[step]) throw Error(`step must be 0 to ${LAST}, got ${step}`);
+}
+
+function softmax(scores, open) {
+  const top = Math.max(...scores.filter((_, j) => open[j]));
+  const powers = scores.map((x, j) => (open[j] ? Math.exp(x - top) : 0));
+  const total = sum(powers);
+  return powers.map((power) => (total ? power / total : 0));
+}
+
+/** All numbers of the seven steps; the same as attention_steps.compute in Python. */
+export function numbers({ query, key, value }, { mask }) {
+  const scores = query.map((q) => key.map((k) => dot(q, k)));
+  const scaled = scores.map((row) => row.map((x) => x / Math.sqrt(query[0].length)));
+  const open = scores.map((row, i) =>
+    row.map((_, j) => (mask === "causal" ? j <= i : mask === "none" || mask[i][j])),
+  );
+  const weights = scaled.map((row, i) => softmax(row, open[i]));
+  const output = weights.map((row) =>
+    value[0].map((_, d) => sum(row.map((w, j) => w * value[j][d]))),
+  );
+  return { scores, scaled, open, weights, output };
+}
+
+// ---- geometry ----
+
+/** The lines of the ledger; in the narrow one they are columns. */
+function bandsOf(root, wide) {
+  const size = (w, n) => (wide ? w : n);
+  return [
+    wide && { part: "query", step: 0, kind: "bars", label: "q", size: 32 },
+    { part: "key", step: 1, kind: "bars", label: "k", size: size(32, 34) },
+    { part: "scores", step: 2, label: size("q · k", "q·k"), size: size(TALL, 42) },
+    { part: "scale", step: 3, label: `÷${root}`, size: size(TALL, 42) },
+    { part: "mask", step: 4, label: "mask", size: size(TALL, 36) },
+    { part: "softmax", step: 5, label: size("softmax", "w"), size: size(TALL, 38) },
+    wide && { part: "output", name: "value", step: 6, kind: "bars", label: "v", size: 32 },
+    { part: "output", step: 6, kind: "bars", label: size("w × v", "w·v"), size: size(32, 34) },
+  ].filter(Boolean);
+}
+
+function frames(labels, root, width) {
+  const rows = [...labels.map((text) => `▸${text}`), "▸ softmax"];
+  const fitting = (room) => matrixFrame({ rows, cols: labels, width: room, max: 72, min: 20 });
+  const half = fitting((width - 24) / 2);
+  const frame = half.cell >= FITS && half.width <= width / 2 ? half : fitting(width);
+  const wide = frame.cell >= FITS;
+  const bands = bandsOf(root, wide);
+  let at = 0;
+  for (const band of bands) {
+    band.at = at;
+    at += band.size;
+  }
+  if (wide) {
+    const cut = Math.max(1, Math.floor((frame.cell - 4) / 7.5));
+    const ledger = { ...frame, wide, bands, height: frame.top + at + 4 };
+    const map = { ...frame, flat: true, top: 26, tall: TALL };
+    map.height = map.top + TALL * labels.length + 6;
+    return { ledger, map, heads: (token) => tokenText(token, cut), names: labels };
+  }
+  const names = labels.map((_, i) => String(i + 1));
+  const map = matrixFrame({ rows: ["▸12"], cols: names, width, max: 30, min: 20 });
+  map.height += map.cell * (names.length - 1);
+  const longest = 3 + Math.max(...labels.map(signs));
+  const left = Math.min(Math.max(50, width - at - 2), 14 + 7.5 * longest);
+  const ledger = {
+    wide, bands, left, top: 26, width: left + at + 2, height: 30 + 24 * labels.length,
+    room: Math.floor((left - 8) / 7.5) - 3,
+  };
+  return { ledger, map, heads: (_, i) => names[i], names };
+}
+
+/** Where band and key meet in the ledger. */
+function place({ wide, left, top, cell }, band, j) {
+  return wide
+    ? { x: left + j * cell, y: top + band.at, w: cell, h: band.size }
+    : { x: left + band.at, y: top + 24 * j, w: band.size, h: 24 };
+}
+
+const largest = (rows) => Math.max(1e-9, ...rows.flat().map(Math.abs));
+
+/** One bar per number, up for positive and down for negative, as a path. */
+function bars(values, most, { x, y, w, h: height }) {
+  const [inner, middle] = [w - 8, y + height / 2];
+  const step = inner / values.length;
+  return values
+    .map((value, d) => {
+      const length = (value / most) * (height / 2 - 2);
+      const left = (x + 4 + d * step).toFixed(2);
+      return `M${left} ${middle}h${(step * 0.8).toFixed(2)}v${(-length).toFixed(2)}h${(-step * 0.8).toFixed(2)}z`;
+    })
+    .join("");
+}
+
+/** The selected [query, key]; a number past the end means the last token. */
+function pairOf({ model, text, tokens, selected }) {
+  const n = model && text ? split(text, model).words.length : tokens.length;
+  return selected.map((i) => Math.min(i, n - 1));
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, width = 680) {
+  const vectors = given(state);
+  check(vectors, state);
+  const { tokens, query, key, value } = vectors;
+  const root = `√${query[0].length}`;
+  const labels = tokens.map((token) => tokenText(token, 10));
+  return {
+    ...vectors, ...numbers(vectors, state), ...frames(labels, root, width),
+    state, width, labels, root, step: state.step,
+    pair: pairOf(state),
+    most: { match: largest([...query, ...key]), value: largest(value) },
+  };
+}
+
+/** A number in at most five signs. */
+function fit(x) {
+  const size = Math.abs(x);
+  return size < 1e4 ? number(x, size < 9.995 ? 2 : size < 99.95 ? 1 : 0) : x.toExponential(0);
+}
+
+/** Text, fill and bars of one cell of the ledger; nothing before its step has come. */
+function entry(geometry, band, [i, j], at) {
+  const { query, key, value, scores, scaled, open, weights, most } = geometry;
+  if (band.step > geometry.step) return { text: "·", quiet: true };
+  const shapes = {
+    query: () => ({ d: bars(query[i], most.match, at), tone: "query" }),
+    key: () => ({ d: bars(key[j], most.match, at), tone: "key" }),
+    value: () => ({ d: bars(value[j], most.value, at), tone: "value" }),
+    output: () => ({
+      d: bars(value[j].map((x) => x * weights[i][j]), most.value, at), tone: "value",
+    }),
+    scores: () => ({ text: fit(scores[i][j]) }),
+    scale: () => ({ text: fit(scaled[i][j]) }),
+    mask: () => ({
+      text: open[i][j] ? (geometry.ledger.wide ? fit(scaled[i][j]) : "✓") : "-inf",
+      masked: !open[i][j],
+    }),
+    softmax: () => ({
+      text: open[i][j] ? number(weights[i][j]) : "0", masked: !open[i][j],
+      ...(open[i][j] && { fill: cividis(weights[i][j]), ink: inkOn(weights[i][j]) }),
+    }),
+  };
+  return shapes[band.name ?? band.part]();
+}
+
+// ---- words ----
+
+const masked = ({ open, tokens }, i) => {
+  const closed = open[i].filter((x) => !x).length;
+  return closed ? `${closed} of ${tokens.length} keys are masked` : "nothing is masked";
+};
+const rootIs = ({ query, root }) => `${short(Math.sqrt(query[0].length))} = ${root}`;
+
+/** Where a query looks most, what scores are divided by, how much is masked. */
+function whole(geometry, i) {
+  const { weights, tokens } = geometry;
+  const best = weights[i].map((w, j) => [w, j]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const looks = best.slice(0, 2).filter(([w]) => w > 0)
+    .map(([w, j]) => `${percent(w)} at ${quote(tokens[j])}`).join(", ");
+  return (
+    `Query ${quote(tokens[i])} looks ${looks || "at nothing"}; scores are divided ` +
+    `by ${rootIs(geometry)}; ${masked(geometry, i)}.`
+  );
+}
+
+/** The live sentence; attention_steps.sentence says the same in Python. */
+export function sentence(geometry, active) {
+  const { tokens, query, scores, scaled, open, weights, step } = geometry;
+  const [i, j] = active ?? geometry.pair;
+  const [q, k, n, d] = [quote(tokens[i]), quote(tokens[j]), tokens.length, query[0].length];
+  const [score, small, share] =
+    [number(scores[i][j]), number(scaled[i][j]), percent(weights[i][j])];
+  const better = scores[i].filter((x) => x > scores[i][j]).length;
+  const said = [
+    () => `the query of ${q}, ${plural(d, "number")}, says what it looks for; next it meets ` +
+      `the key of ${k}.`,
+    () => `the key of ${k}, ${plural(d, "number")}, says what it offers to the query of ${q}.`,
+    () => `the ${plural(d, "product")} of ${q} and ${k} sum to ${score}, ` +
+      `${better ? `number ${better + 1}` : "the largest"} of ${n} scores.`,
+    () => `the score ${score} of ${q} and ${k}, divided by ${rootIs(geometry)}, is ${small}.`,
+    () => `${q} may ${open[i][j] ? "" : "not "}look at ${k}, so ${small} ` +
+      `${open[i][j] ? "stays" : "becomes -inf"}; ${masked(geometry, i)}.`,
+    () => `${q} gives ${share} of its weight to ${k}. ${whole(geometry, i)}`,
+    () => `the output of ${q} is the average of ${n} values, ${share} of it from ${k}. ` +
+      whole(geometry, i),
+  ];
+  return `Step ${step + 1} of ${TITLES.length}, ${TITLES[step]}: ${said[step]()}`;
+}
+
+export function table({ tokens, scores, scaled, open, weights, pair: [i], root }) {
+  return {
+    caption: `The steps of query ${quote(tokens[i])}, one row per key`,
+    header: ["key", "q · k", `÷ ${root}`, "may look", "weight"],
+    rows: tokens.map((token, j) => [
+      tokenText(token, 40), number(scores[i][j], 4), number(scaled[i][j], 4),
+      open[i][j] ? "yes" : "no", number(weights[i][j], 4),
+    ]),
+  };
+}
+
+/** The state as a program that asserts the weights and the output of the picked query. */
+export function pytorch(state, geometry) {
+  const { tokens, query, key, value, open, weights, output, pair: [i] } = geometry;
+  const list = (row) => `[${row.map((x) => python(x)).join(", ")}]`;
+  const rows = (all) =>
+    `torch.tensor([\n${all.map((row) => `    ${list(row)},\n`).join("")}], dtype=torch.float64)`;
+  const shown = (row) => `torch.tensor(${list(row.map((x) => Number(x.toFixed(6))))}, dtype=torch.float64)`;
+  const mask = {
+    none: "None", causal: '"causal"',
+  }[state.mask] ?? `torch.tensor([\n${open.map((row) => `    ${list(row)},\n`).join("")}])`;
+  return [
+    "import torch", "from transformer_lib.attention import attention, attention_weights", "",
+    `tokens = ${python(tokens)}`,
+    `query = ${rows(query)}`, `key = ${rows(key)}`, `value = ${rows(value)}`,
+    `mask = ${mask}${state.mask === "none" ? "" : "  # True = may look"}`, "",
+    `i = ${i}  # the query of tokens[i]`,
+    "weights = attention_weights(query, key, mask)[i]",
+    "output = attention(query, key, value, mask)[i]", "",
+    `shown_weights = ${shown(weights[i])}`, `shown_output = ${shown(output[i])}`,
+    "torch.testing.assert_close(weights, shown_weights, rtol=0, atol=1e-5)",
+    "torch.testing.assert_close(output, shown_output, rtol=1e-5, atol=1e-5)", "",
+  ].join("\n");
+}
+
+// ---- picture ----
+
+const DASH = { query: null, key: "4 2", value: "1 2.5" };
+
+/** The numbers of one query, step by step: one stop, a column (or row) per key. */
+function ledger(ui) {
+  const marks = s("g", { "aria-hidden": "true" });
+  const body = s("g", { role: "presentation" });
+  const picture = s("svg", { role: "grid", "aria-label": "Steps of the query, key by key" }, marks, body);
+  const box = panel("One query", picture);
+  let geometry = null;
+  const cellOf = (j) => (geometry.ledger.wide ? [0, j] : [j, 0]);
+  const pairAt = (cell) => cell && [geometry.pair[0], cell[0] + cell[1]];
+  const cells = grid(picture, {
+    size: () => {
+      const n = geometry.tokens.length;
+      return geometry.ledger.wide ? [1, n] : [n, 1];
+    },
+    locked: () => (geometry.state.locked ? cellOf(geometry.pair[1]) : null),
+    hover: (cell) => ui.hover(pairAt(cell)),
+    lock: (cell) => ui.lock(pairAt(cell)),
+  });
+
+  function drawMarks({ ledger: frame, labels, step, tokens }, [, j]) {
+    const { wide, bands, left, top } = frame;
+    const length = wide ? frame.cell * tokens.length : 24 * tokens.length;
+    const lines = bands.map((band) => ({ ...band, now: band.step === step }));
+    const keys = labels.map((text, i) => ({ key: i, text, strong: i === j }));
+    join(marks, [...lines, ...keys], (m, i) => i, () => s("text"), (node, m, i) => {
+      if (m.key === undefined) {
+        const middle = m.at + m.size / 2;
+        set(node, {
+          text: `${m.now && wide ? "▸ " : ""}${m.label}`, transform: null,
+          x: wide ? left - 8 : left + middle, y: wide ? top + middle : top - 12,
+          "text-anchor": wide ? "end" : "middle",
+          class: m.now ? "token strong" : m.step > step ? "token quiet" : "token",
+        });
+        return;
+      }
+      const at = place(frame, bands[0], m.key);
+      const x = wide ? at.x + at.w / 2 : left - 8;
+      const slanted = wide && !frame.flat;
+      set(node, {
+        text: wide ? m.text : `${m.key + 1} ${tokenText(tokens[m.key], Math.max(2, frame.room))}`,
+        x, y: wide ? top - 11 : at.y + at.h / 2,
+        "text-anchor": slanted ? "start" : wide ? "middle" : "end",
+        transform: slanted ? `rotate(-45 ${x - 3} ${top - 11})` : null,
+        class: `token key ${m.strong ? "strong" : ""}`,
+      });
+    });
+    return length;
+  }
+
+  function drawBand(node, band, [i, j]) {
+    const at = place(geometry.ledger, band, j);
+    const { text = "", d, tone, fill, ink, masked: closed, quiet } = entry(geometry, band, [i, j], at);
+    const [rect, middle, shape, label] = node.children;
+    set(node, {
+      "data-part": band.part, class: closed ? "masked" : band.step === geometry.step ? "now" : null,
+    });
+    set(rect, {
+      x: at.x, y: at.y, width: at.w, height: at.h,
+      fill: fill ?? (band.step === geometry.step ? "var(--surface)" : "transparent"),
+    });
+    set(middle, {
+      d: d === undefined ? null : `M${at.x + 4} ${at.y + at.h / 2}h${at.w - 8}`,
+      class: tone ? `axis ${tone}` : null, "stroke-dasharray": tone ? DASH[tone] : null,
+    });
+    set(shape, {
+      d: closed ? hatch(at.x, at.y, at.w, at.h) : d ?? null,
+      class: closed ? "hatch" : tone ?? null,
+    });
+    set(label, {
+      x: at.x + at.w / 2, y: at.y + at.h / 2, text, style: ink ? `fill:${ink}` : null,
+      class: quiet ? "quiet" : null,
+    });
+  }
+
+  const newBand = () =>
+    s("g", {}, s("rect", { class: "box" }), s("path"), s("path"), s("text", { "text-anchor": "middle" }));
+  const newKey = () =>
+    s("g", { role: "gridcell" }, s("g"), s("rect", { class: "halo" }), s("rect", { class: "ring" }));
+
+  function drawKey(node, j, [i, active]) {
+    const { ledger: frame, tokens, scores, scaled, open, weights, step } = geometry;
+    const [bands, halo, ring] = node.children;
+    const [row, col] = cellOf(j);
+    const held = geometry.state.locked && geometry.pair[1] === j;
+    const known = [
+      step > 1 && `q · k ${number(scores[i][j])}`, step > 2 && `scaled ${number(scaled[i][j])}`,
+      step > 3 && (open[i][j] ? "may look" : "may not look"),
+      step > 4 && `weight ${number(weights[i][j])}`,
+    ].filter(Boolean);
+    set(node, {
+      "data-row": row, "data-col": col, "aria-selected": String(held),
+      "aria-label": [`key ${quote(tokens[j])}`, ...known].join(", "),
+      class: [held && "locked", active === j && "active"].filter(Boolean).join(" ") || null,
+    });
+    join(bands, frame.bands, (band) => band.name ?? band.part, newBand, (child, band) =>
+      drawBand(child, band, [i, j]));
+    const [first, end] = [place(frame, frame.bands[0], j), place(frame, frame.bands.at(-1), j)];
+    const outline = (inset) => ({
+      x: first.x + inset, y: first.y + inset,
+      width: end.x + end.w - first.x - 2 * inset, height: end.y + end.h - first.y - 2 * inset,
+    });
+    set(halo, outline(2.5));
+    set(ring, outline(1));
+  }
+
+  function draw(now, pair) {
+    geometry = now;
+    const { ledger: frame, tokens } = geometry;
+    set(box.note, { text: `${quote(tokens[pair[0]], 16)} meets every key` });
+    set(picture, {
+      width: frame.width, height: frame.height, viewBox: `0 0 ${frame.width} ${frame.height}`,
+    });
+    drawMarks(geometry, pair);
+    const all = tokens.map((_, j) => j);
+    join(body, frame.wide ? [all] : all.map((j) => [j]), (row) => String(row), () =>
+      s("g", { role: "row" }), (row, keys) =>
+      join(row, keys, (j) => j, newKey, (node, j) => drawKey(node, j, pair)));
+    cells.update();
+  }
+  return { node: box.node, draw };
+}
+
+/** What the close-up shows: three lines of numbers, one place per dimension. */
+function closeLines({ query, key, value, weights, output, step }, [i, j]) {
+  if (step === LAST) {
+    const part = value[j].map((x) => x * weights[i][j]);
+    return [
+      { label: "v", tone: "value", values: value[j], from: 0 },
+      { label: "w × v", values: part, from: 0 },
+      { label: "output", values: output[i], from: 0, strong: true },
+    ];
+  }
+  const products = query[i].map((x, d) => x * key[j][d]);
+  return [
+    { label: "q", tone: "query", values: query[i], from: 0 },
+    { label: "k", tone: "key", values: key[j], from: 1 },
+    { label: "q × k", values: products, from: 2, total: sum(products), strong: true },
+  ];
+}
+
+const SHOWN = 12; // dimensions in the close-up; of more, the largest
+
+/** Texts with their places: side by side where there is room, else one below the other. */
+export function closeUp(geometry, pair) {
+  const lines = closeLines(geometry, pair);
+  const size = lines[2].values.map(Math.abs);
+  const order = [...size.keys()].sort((a, b) => size[b] - size[a]);
+  const dims = order.slice(0, SHOWN).sort((a, b) => a - b);
+  const room = Math.min(SHOWN, Math.max(geometry.query[0].length, geometry.value[0].length));
+  const flat = 56 + (room + 1) * 48 <= geometry.width;
+  const column = flat ? Math.min(72, (geometry.width - 58) / (room + 1)) : 56;
+  const at = (line, place) =>
+    flat
+      ? { x: place < 0 ? 48 : 56 + (place + 0.5) * column, y: 12 + 22 * (line + 1) }
+      : { x: 40 + (line + 0.5) * column, y: 12 + 20 * (place + 1) };
+  const texts = dims.map((d, c) => ({ text: String(d + 1), tone: "quiet", ...at(-1, c) }));
+  lines.forEach((line, l) => {
+    const open = geometry.step >= line.from;
+    texts.push({ text: line.label, tone: line.tone, strong: line.strong, ...at(l, -1), head: flat });
+    dims.forEach((d, c) =>
+      texts.push({ text: open ? fit(line.values[d]) : "·", tone: open ? line.tone : "quiet", ...at(l, c) }),
+    );
+    if (line.total !== undefined)
+      texts.push({
+        text: open ? `= ${fit(line.total)}` : "·", strong: open, tone: open ? "" : "quiet",
+        ...at(l, dims.length),
+      });
+  });
+  if (!flat) for (const text of texts.slice(0, dims.length)) text.x = 20;
+  return {
+    texts,
+    width: flat ? 58 + (room + 1) * column : 40 + 3 * column,
+    height: flat ? 90 : 24 + 20 * (room + 1),
+    rest: size.length > SHOWN ? `, the ${SHOWN} largest of ${size.length} dimensions` : "",
+  };
+}
+
+function close() {
+  const picture = s("svg", { role: "img" });
+  const box = panel("One pair", picture);
+  const draw = (geometry, [i, j]) => {
+    const { tokens, step, scores, scaled, weights, root } = geometry;
+    const { texts, width, height, rest } = closeUp(geometry, [i, j]);
+    const sums = [
+      step > 1 && `q · k = ${fit(scores[i][j])}`, step > 2 && `÷ ${root} = ${fit(scaled[i][j])}`,
+      step > 4 && `w = ${number(weights[i][j])}`,
+    ].filter(Boolean);
+    const who = `query ${quote(tokens[i], 12)}, key ${quote(tokens[j], 12)}${rest}`;
+    set(box.note, { text: [who, ...sums].join(" · ") });
+    set(picture, {
+      width, height, viewBox: `0 0 ${width} ${height}`,
+      "aria-label": `${who}: ${closeLines(geometry, [i, j])
+        .filter((line) => step >= line.from)
+        .map((line) => `${line.label} ${line.values.map((x) => fit(x)).join(" ")}`).join("; ")}`,
+    });
+    join(picture, texts, (_, t) => t, () => s("text"), (node, item) =>
+      set(node, {
+        x: item.x, y: item.y, text: item.text, "text-anchor": item.head ? "end" : "middle",
+        class: ["token", item.tone, item.strong && "strong"].filter(Boolean).join(" "),
+      }));
+  };
+  return { node: box.node, draw };
+}
+
+function mapData(geometry, active) {
+  const { tokens, weights, open, map, heads, names } = geometry;
+  const [i, j] = active;
+  const label = (kind) => (token, c) => ({
+    text: kind === "key" ? heads(token, c) : `${c === i ? "▸" : ""}${names[c]}`, kind,
+    label: `${kind} ${quote(token)}`,
+  });
+  return {
+    frame: map, rows: tokens.map(label("query")), cols: tokens.map(label("key")),
+    note: `weight of ${quote(tokens[i], 12)} → ${quote(tokens[j], 12)}: ${number(weights[i][j])}`,
+    cells: weights.map((row, r) =>
+      row.map((w, c) => ({
+        text: open[r][c] ? number(w) : "", masked: !open[r][c], area: w, part: r === i ? "softmax" : undefined,
+        fill: open[r][c] ? cividis(w) : "transparent",
+        ink: open[r][c] ? inkOn(w) : "var(--quiet)",
+        label: `query ${quote(tokens[r])}, key ${quote(tokens[c])}: weight ${number(w)}` +
+          (open[r][c] ? "" : ", may not look"),
+      })),
+    ),
+  };
+}
+
+// ---- controls ----
+
+/** The reader's own text: answered by the page's model, or by Python. */
+function textField(ui) {
+  const slot = h("div", { class: "own", hidden: true });
+  let [seen, waiting] = ["", null];
+  const input = h("input", {
+    type: "text", maxlength: 300, spellcheck: "false", autocomplete: "off",
+    oninput: () => ui.state().model && send(false),
+  });
+  const note = h("p", { class: "note", role: "status" });
+  const answer = ({ tokens, query }) => JSON.stringify([tokens, query]);
+  function send(insist) {
+    const state = ui.state();
+    const problem = state.model && split(input.value, state.model).problem;
+    set(note, { text: (insist && problem) || "" });
+    if (problem || (!insist && input.value === state.text)) return;
+    seen = input.value;
+    if (!state.model && seen !== state.text) waiting = answer(state);
+    const mask = Array.isArray(state.mask) ? "none" : state.mask;
+    ui.set({ text: seen, mask, locked: false });
+  }
+  const onsubmit = (event) => {
+    event.preventDefault();
+    send(true);
+  };
+  const build = (state) => {
+    const words = state.model?.words;
+    slot.append(
+      h("form", { onsubmit },
+        h("label", { class: "control" }, h("span", { class: "name", text: "Your text" }), input),
+        h("button", { type: "submit", text: words ? "Show" : "Ask Python" })),
+      note,
+    );
+    if (words)
+      slot.append(h("details", {}, h("summary", { text: `The ${words.length} words it knows` }),
+        h("p", { class: "words", text: words.join("  ") })));
+  };
+  ui.bind((state) => {
+    if (!state.model && !state._ask) return;
+    if (slot.hidden) build(state);
+    slot.hidden = false;
+    if (state.text !== seen) {
+      seen = state.text;
+      set(input, { value: seen });
+      set(note, { text: "" });
+    }
+    if (waiting !== null && (state._note || waiting !== answer(state))) waiting = null;
+    if (!state.model)
+      set(note, { text: waiting === null ? state._note ?? "" : "Python is asked." });
+  });
+  return slot;
+}
+
+/** The equation and the PyTorch line; the part of the current step is marked. */
+function formula({ step }) {
+  const part = (at, text, tone = "") =>
+    [PARTS[at], text, `${tone}${at === step ? " now" : ""}`.trim() || null];
+  return {
+    equation: [
+      part(5, "softmax"), "( ", part(0, "Q", "query"), part(2, " · "), part(1, "Kᵀ", "key"), " ",
+      part(3, "/ √dₖ"), " ", part(4, "+ mask"), " ) ", part(6, "V", "value"),
+    ],
+    code: [
+      part(5, "torch.softmax"), "((", part(0, "query", "query"), part(2, " @ "),
+      part(1, "key.mT", "key"), part(3, " * d_key**-0.5"), ")", part(4, ".masked_fill(~mask, -inf)"),
+      ", dim=-1)", part(6, " @ value", "value"),
+    ],
+  };
+}
+
+function build(ui) {
+  const steps = ledger(ui);
+  const detail = close();
+  const map = matrix(ui, { title: "All queries", label: "Weights, queries by keys" });
+  const go = (by) => ({ step }) => ({ step: Math.max(0, Math.min(LAST, step + by)) });
+  return {
+    controls: [
+      textField(ui),
+      ui.select({
+        label: "Query",
+        options: (state) => given(state).tokens.map((token, i) => [i, `${i + 1} ${tokenText(token)}`]),
+        get: (state) => pairOf(state)[0],
+        set: (i, state) => ({ selected: [i, state.selected[1]] }),
+      }),
+      ui.select({
+        label: "Mask",
+        options: ({ mask }) => [
+          ["none", "none"], ["causal", "causal"], ...(Array.isArray(mask) ? [[mask, "your own"]] : []),
+        ],
+        get: ({ mask }) => mask,
+        set: (mask) => ({ mask }),
+      }),
+      h("div", { class: "walk" },
+        ui.button({ label: "Back", action: go(-1) }), ui.button({ label: "Step", action: go(1) }),
+        ui.choice({
+          label: "Step", trait: "step",
+          options: TITLES.map((title, i) => [i, i === LAST ? "× V" : title]),
+        })),
+    ],
+    formula: { equation: (state) => formula(state).equation, code: (state) => formula(state).code },
+    picture: [detail.node, steps.node, map.node],
+    draw: (geometry, view) => {
+      const pair = ui.active();
+      steps.draw(geometry, pair);
+      detail.draw(geometry, pair);
+      map.draw(mapData(geometry, pair), view);
+    },
+  };
+}
+
+const css = `
+.say{min-height:4.6em}
+.axis{fill:none!important;stroke:currentColor;stroke-width:1}
+.axis.query{stroke:var(--query)}.axis.key{stroke:var(--key)}.axis.value{stroke:var(--value)}
+.formula .query:not(.lit){color:var(--query)}.formula .key:not(.lit){color:var(--key)}
+.formula .value:not(.lit){color:var(--value)}
+.formula .now{box-shadow:inset 0 0 0 2px currentColor}
+.walk{flex-basis:100%;display:flex;flex-wrap:wrap;gap:.5rem;font-size:max(13px,.88em)}
+.walk .control{font-size:inherit}.walk legend{display:none}
+.own{flex-basis:100%;font-size:max(13px,.88em)}
+.own form{display:flex;gap:.5rem}.own .control{font-size:inherit;width:auto}
+.own label{flex:1;min-width:0}.own input{min-width:0}.note{min-height:1.5em}
+@container (max-width:30rem){.options label{padding:1px 5px}}
+.words{white-space:pre-wrap;font-family:var(--mono);font-size:12.5px}
+`;
+
+export default figure({
+  name: "attention_stepper",
+  title: "Attention, step by step",
+  tip:
+    "pick a query, then press Step until the numbers have become weights. Which key gets " +
+    "the most, and which products made its score?",
+  traits: [
+    "tokens", "query", "key", "value", "mask", "step", "selected", "locked", "text", "model",
+    "_ask", "_note",
+  ],
+  layout,
+  sentence,
+  table,
+  pytorch,
+  rest: pairOf,
+  locked: (state) => (state.locked ? pairOf(state) : null),
+  lock: (cell) => (cell ? { selected: cell, locked: true } : { locked: false }),
+  build,
+  css,
+});
