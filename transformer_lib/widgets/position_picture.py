@@ -1,0 +1,200 @@
+"""PositionLab's still pictures: plain SVG, and matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from transformer_lib.widgets import position_words as words
+from transformer_lib.widgets.picture import palette, svg, tag
+from transformer_lib.widgets.state import short, token_text
+
+if TYPE_CHECKING:
+    from transformer_lib.widgets.position_lab import PositionLab
+
+_LEFT, _WIDTH, _STEPS = 60, 520, 10
+_DASHES = ["none", "9 4", "2 3", "12 3 2 3", "5 2"]
+
+
+def drawing(lab: PositionLab) -> str:
+    """Draw the view as SVG: a heatmap and the curves below it, or the words."""
+    if lab.view == "order":
+        return _words(lab)
+    below = "" if lab.view == "heatmap" else _curves(lab)
+    return _heatmap(lab) + below
+
+
+def _shades(grid: Any, left: float, top: float, width: int, height: int) -> list[str]:
+    """One path per shade of values in -1..1, and a stroke in what is below zero."""
+    level = np.floor(_STEPS * grid + 0.5).astype(int)
+    colors, drawn = palette()["light"], []
+    for k in np.unique(level[level != 0]):
+        boxes = [
+            f"M{left + c * width} {top + r * height}h{width}v{height}h{-width}z"
+            for r, c in np.argwhere(level == k)
+        ]
+        color = colors["position" if k > 0 else "minus"]
+        shade = round(abs(int(k)) / _STEPS, 1)
+        drawn.append(tag("path", d="".join(boxes), fill=color, fill_opacity=shade))
+    strokes = "".join(
+        f"M{left + c * width + 2} {top + (r + 0.5) * height:g}h{width - 4}"
+        for r, c in np.argwhere(level < 0)
+    )
+    return [*drawn, tag("path", d=strokes, stroke="currentColor")]
+
+
+def _heatmap(lab: PositionLab) -> str:
+    grid = _grid(lab)
+    lines, count = grid.shape
+    width, height = max(6, _WIDTH // count), max(5, 224 // lines)
+    across, down = _axes(lab)
+    body = _shades(grid / _largest(grid), _LEFT, 20, width, height)
+    body += [
+        tag("text", str(c), x=_LEFT + (c + 0.5) * width, y=36 + lines * height)
+        for c in range(0, count, 4)
+    ]
+    every = 1 if height > 12 else 2 if height > 6 else 4
+    body += [
+        tag("text", str(r), x=_LEFT - 6, y=24 + (r + 0.5) * height, text_anchor="end")
+        for r in range(0, lines, every)
+    ]
+    body.append(tag("text", f"{down} down, {across} across", x=_LEFT, y=12))
+    label = f"Heatmap, {down} by {across}. {lab.summary()}"
+    return svg(_LEFT + count * width + 4, 42 + lines * height, label, body)
+
+
+def _curves(lab: PositionLab) -> str:
+    curves = list(curves_of(lab))
+    low, high = _span(curves)
+    places = [n for _, points in curves for n, _ in points]
+    first, last = min(places), max(places)
+    body, color = [], palette()["light"]["position"]
+    ends = []
+    for (name, points), dash in zip(curves, _DASHES, strict=False):
+        at = [
+            (
+                _LEFT + (n - first) / (last - first) * (_WIDTH - 60),
+                10 + (high - value) / (high - low) * 140,
+            )
+            for n, value in points
+        ]
+        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in at)
+        body.append(
+            tag("path", d=path, fill="none", stroke=color, stroke_dasharray=dash)
+        )
+        ends.append((at[-1][1] + 4, at[-1][0] + 6, name))
+    free = 0.0
+    for y, x, name in sorted(ends):
+        free = max(free, y) + 14
+        body.append(tag("text", name, x=x, y=free - 14))
+    body += [
+        tag("text", short(v, 3), x=_LEFT - 6, y=y, text_anchor="end")
+        for v, y in ((high, 14), (low, 154))
+    ]
+    body.append(tag("text", f"{_axis(lab)} {first} to {last}", x=_LEFT, y=176))
+    return svg(_LEFT + _WIDTH + 60, 184, f"Curves. {lab.summary()}", body)
+
+
+def _words(lab: PositionLab) -> str:
+    result = lab.shuffled()
+    most = max(_largest(result.before), _largest(result.after))
+    step = max(30, _WIDTH // len(lab.tokens))
+    body = []
+    written = list(range(len(lab.tokens)))
+    for top, order, grid in (
+        (34.0, written, result.before),
+        (164.0, lab.order, result.after),
+    ):
+        for place, old in enumerate(order):
+            left = _LEFT + step * place
+            name = token_text(lab.tokens[old], max(3, step // 8))
+            body += [
+                tag("text", name, x=left, y=top - 20),
+                tag("text", str(place), x=left, y=top - 6),
+            ]
+            height = max(2, 80 // grid.shape[1])
+            body += _shades(grid[[place]].T / most, left, top, 24, height)
+        body.append(tag("text", "position", x=0, y=top - 6))
+    label = f"Input vectors as written and shuffled. {lab.summary()}"
+    return svg(_LEFT + step * len(lab.tokens), 260, label, body)
+
+
+def curves_of(lab: PositionLab) -> Iterator[tuple[str, list[tuple[int, float]]]]:
+    """Yield the name and the points of each curve of this view."""
+    m = words.held_position(lab)
+    if lab.view == "similarity":
+        row = lab.similarity()[m]
+        yield f"m = {m}", [(n - m, x) for n, x in enumerate(row)]
+        return
+    for i in lab.shown_dimensions():
+        if lab.kind == "alibi":
+            yield f"head {i}", list(enumerate(lab.bias_of(i)[m]))
+        else:
+            yield f"dim {i}", [(n, row[i]) for n, row in enumerate(lab.values())]
+
+
+def _grid(lab: PositionLab) -> Any:
+    values = np.array(lab.values())
+    return values if lab.kind == "alibi" else values.T
+
+
+def _largest(grid: Any) -> float:
+    return float(np.abs(grid).max()) or 1.0
+
+
+def _span(curves: Sequence[tuple[str, list[tuple[int, float]]]]) -> tuple[float, float]:
+    values = [x for _, points in curves for _, x in points]
+    low, high = min(*values, 0.0), max(*values, 0.0)
+    return (low, high) if low < high else (-1.0, 1.0)
+
+
+def _axes(lab: PositionLab) -> tuple[str, str]:
+    return ("key", "query") if lab.kind == "alibi" else ("position", "dimension")
+
+
+def _axis(lab: PositionLab) -> str:
+    return "distance" if lab.view == "similarity" else _axes(lab)[0]
+
+
+def plot(lab: PositionLab) -> Any:
+    """Draw the view with matplotlib: one picture of the matrix, one of the curves."""
+    from matplotlib import pyplot as plt
+
+    figure, (top, below) = plt.subplots(2, 1, figsize=(7.2, 5.0))
+    if lab.view == "order":
+        result = lab.shuffled()
+        most = max(_largest(result.before), _largest(result.after))
+        shuffled = [lab.tokens[i] for i in lab.order]
+        for axes, grid, tokens in (
+            (top, result.before, lab.tokens),
+            (below, result.after, shuffled),
+        ):
+            _image(axes, grid.T, most)
+            axes.set_xticks(range(len(tokens)), [token_text(t, 10) for t in tokens])
+            axes.set(ylabel="dimension")
+        below.set(xlabel="word, at positions 0, 1, 2, ...")
+        return figure
+    across, down = _axes(lab)
+    _image(top, _grid(lab), _largest(_grid(lab)))
+    top.set(xlabel=across, ylabel=down)
+    for (name, points), dash in zip(curves_of(lab), _DASHES, strict=False):
+        line = (0, [float(x) for x in dash.split()]) if dash != "none" else "-"
+        at, values = zip(*points, strict=True)
+        below.plot(at, values, color=palette()["light"]["position"], linestyle=line)
+        below.annotate(name, (at[-1], values[-1]), (4, 0), textcoords="offset points")
+    top.locator_params(integer=True)
+    below.set(xlabel=_axis(lab), ylabel="bias" if lab.kind == "alibi" else "value")
+    return figure
+
+
+def _image(axes: Any, grid: Any, most: float) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    light = palette()["light"]
+    ends = [light["minus"], "#ffffff", light["position"]]
+    colors = LinearSegmentedColormap.from_list("positions", ends)
+    axes.imshow(grid, cmap=colors, vmin=-most, vmax=most, aspect="auto")
+    rows, columns = np.nonzero(grid < -most / 20)
+    axes.plot(columns, rows, "_", color="#1f2328", markersize=4, alpha=0.6)

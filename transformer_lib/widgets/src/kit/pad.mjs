@@ -1,0 +1,77 @@
+// A grid over a picture of any size that keeps only one cell in the page: the one the
+// reader is at. For heatmaps and curves with thousands of points.
+import { clamp, keys, same } from "./grid.mjs";
+import { s, set } from "./dom.mjs";
+
+const mark = () => [s("rect", { class: "halo" }), s("rect", { class: "ring" })];
+const around = ({ x, y, width, height }, by) => ({
+  x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by,
+});
+
+/**
+ * pad(ui, svg, { label, to(cell) -> active, from(active) -> cell or null, key(event, cell) }):
+ * cells are [row, col], `active` is what the figure's hover, lock and locked speak of.
+ * -> { node, draw({ rows, cols, pick(x, y) -> cell or null, box(cell), text(cell) }) }.
+ */
+export function pad(ui, svg, { label, to, from, key }) {
+  let shape = null;
+  let at = [0, 0];
+  const hit = s("rect", { fill: "transparent" });
+  const spot = s("g", { role: "gridcell", tabindex: "0" }, hit, ...mark());
+  const held = s("g", { "aria-hidden": "true" }, ...mark());
+  const line = s("g", { role: "row" }, spot);
+  const node = s("g", {}, held, s("g", { role: "grid", "aria-label": label }, line));
+  const locked = () => {
+    const active = ui.locked();
+    return active && from(active);
+  };
+  const size = () => [shape.rows, shape.cols];
+  const cellAt = ({ clientX, clientY }) => {
+    const { left, top } = svg.getBoundingClientRect();
+    return shape.pick(clientX - left, clientY - top);
+  };
+  const hover = (cell) => ui.hover(cell && to(cell));
+  const toggle = (cell) => ui.lock(same(cell, locked()) ? null : to(cell));
+
+  svg.addEventListener("pointermove", (event) => {
+    if (event.pointerType !== "touch") hover(cellAt(event));
+  });
+  svg.addEventListener("pointerleave", () => hover(null));
+  svg.addEventListener("click", (event) => {
+    const cell = cellAt(event);
+    if (!cell) return;
+    at = cell;
+    toggle(cell);
+    spot.focus({ preventScroll: true });
+  });
+  spot.addEventListener("focus", () => hover(at));
+  spot.addEventListener("blur", () => hover(null));
+  const go = (cell) => {
+    at = cell;
+    hover(at);
+  };
+  keys(spot, { size, here: () => at, go, toggle, lock: ui.lock, key });
+
+  function draw(next) {
+    shape = next;
+    const active = ui.active();
+    const hold = locked();
+    const now = active && from(active);
+    at = clamp(now ?? at, size());
+    set(node.lastChild, { "aria-rowcount": shape.rows, "aria-colcount": shape.cols });
+    set(line, { "aria-rowindex": at[0] + 1 });
+    set(spot, {
+      "data-row": at[0], "data-col": at[1], "aria-colindex": at[1] + 1,
+      "aria-label": shape.text(at), "aria-selected": String(same(at, hold)),
+      class: now ? "active" : null,
+    });
+    set(held, { class: hold ? "locked" : null });
+    for (const [group, cell] of [[spot, at], [held, hold ?? at]]) {
+      const [halo, ring] = [...group.children].slice(-2);
+      set(halo, around(shape.box(cell), 2.5));
+      set(ring, around(shape.box(cell), 1));
+    }
+    set(hit, shape.box(at));
+  }
+  return { node, draw };
+}

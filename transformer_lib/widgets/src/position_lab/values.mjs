@@ -1,0 +1,96 @@
+// The numbers that PositionLab shows; the twin of position_values.py. No DOM.
+const PRIME = 2 ** 31 - 1;
+const WIDEST = 64;
+
+/** Random numbers in 0..1 without end (Park and Miller 1988), the same as Python's. */
+function draws(seed) {
+  const next = () => (seed = (48271 * seed) % PRIME);
+  for (let i = 0; i < 3; i++) next();
+  return () => next() / PRIME;
+}
+
+const times = (n, f) => Array.from({ length: n }, (_, i) => f(i));
+export const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+
+/** Rows as LearnedPositions starts: about normal, standard deviation 0.02, 4 digits. */
+function untrainedRows(length, width) {
+  const draw = draws(1);
+  const next = () => 0.02 * Math.sqrt(3) * (draw() + draw() + draw() + draw() - 2);
+  const rows = times(length, () => times(WIDEST, next));
+  return rows.map((row) => row.slice(0, width).map((x) => Math.floor(x * 1e4 + 0.5) / 1e4));
+}
+
+/** A vector in -1..1 for each word, the same word the same vector. */
+export function wordVectors(tokens, width) {
+  return tokens.map((token) => {
+    let seed = 1;
+    for (const sign of token) seed = (31 * seed + sign.codePointAt(0)) % PRIME;
+    const draw = draws(seed + 1);
+    return times(width, () => 2 * draw() - 1);
+  });
+}
+
+/** What is added to the vectors, positions by dimensions: zeros if nothing is. */
+export function positionVectors({ kind, base, rows }, length, width) {
+  if (kind === "learned")
+    return (rows.length ? rows : untrainedRows(length, width))
+      .slice(0, length)
+      .map((row) => row.slice(0, width));
+  const speeds = times(width, (i) => base ** -((2 * Math.floor(i / 2)) / width));
+  const value = (m, i) => (i % 2 ? Math.cos(m * speeds[i]) : Math.sin(m * speeds[i]));
+  return times(length, (m) => times(width, (i) => (kind === "sinusoidal" ? value(m, i) : 0)));
+}
+
+export const slopeOf = (nHeads, head) => 2 ** ((-8 * (head + 1)) / nHeads);
+
+/** What is added to the scores, queries by keys: zeros but for ALiBi. */
+export function scoreBias({ kind, n_heads: heads }, length, head) {
+  const slope = kind === "alibi" ? slopeOf(heads, head) : 0;
+  return times(length, (m) => times(length, (n) => 0 - slope * Math.abs(m - n)));
+}
+
+/** Each row becomes an average of all rows, weighted by softmax(x x^T + bias). */
+function mix(x, bias) {
+  return x.map((query, m) => {
+    const scores = x.map((key, n) => dot(query, key) + bias[m][n]);
+    const top = Math.max(...scores);
+    const powers = scores.map((score) => Math.exp(score - top));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    return query.map((_, i) => x.reduce((sum, row, n) => sum + (powers[n] / total) * row[i], 0));
+  });
+}
+
+const distance = (a, b) => Math.max(...a.map((x, i) => Math.abs(x - b[i])));
+
+/** For each row of `other`: whether `one` holds it too, each row used once. */
+function inBoth(one, other) {
+  const free = new Set(one.keys());
+  return other.map((row) => {
+    const match = [...free].find((i) => distance(one[i], row) < 1e-9);
+    free.delete(match);
+    return match !== undefined;
+  });
+}
+
+/** The words' input vectors in both orders, and per shuffled word what became of it. */
+export function shuffle(tokens, order, vectors, bias) {
+  const x = wordVectors(tokens, vectors[0].length);
+  const add = (row, m) => row.map((v, i) => v + vectors[m][i]);
+  const before = x.map(add);
+  const after = order.map((old) => x[old]).map(add);
+  const [out, moved] = [mix(before, bias), mix(after, bias)];
+  const change = order.map((old, place) => distance(moved[place], out[old]));
+  return { before, after, same: inBoth(before, after), change };
+}
+
+/** Another order of as many words, always the same one after the same order. */
+export function shuffledOrder(order) {
+  const draw = draws(order.reduce((seed, i) => (31 * seed + i + 1) % PRIME, 7) + 1);
+  const next = [...order];
+  for (let i = next.length - 1; i > 0; i--) {
+    const j = Math.floor((i + 1) * draw());
+    [next[i], next[j]] = [next[j], next[i]];
+  }
+  const same = String(next) === String(order);
+  return same ? [...next.slice(1), next[0]] : next;
+}
