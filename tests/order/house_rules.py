@@ -135,9 +135,8 @@ def source_breaks(path: Path) -> Iterator[str]:
             yield f"{path.name}: {node.name} {verb} a source"
 
 
-def message_breaks(path: Path, tests: list[Path]) -> Iterator[str]:
-    """Some fixed part of every exception's message stands in some test."""
-    said = " ".join(_texts(tests)).replace("\\", "")
+def message_breaks(path: Path, said: str) -> Iterator[str]:
+    """Some fixed part of every exception's message is said in a test."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             fixed = [text.strip() for text in _strings(node.exc)]
@@ -145,9 +144,10 @@ def message_breaks(path: Path, tests: list[Path]) -> Iterator[str]:
                 yield f"{path.name}, line {node.lineno}: no test waits for {fixed}"
 
 
-def _texts(paths: list[Path]) -> Iterator[str]:
-    for path in paths:
-        yield from _strings(ast.parse(path.read_text("utf-8")))
+def said_in(tests: list[Path]) -> str:
+    """Return all strings of the tests, patterns without their backslashes."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in tests]
+    return " ".join(text for tree in trees for text in _strings(tree)).replace("\\", "")
 
 
 def _strings(tree: ast.AST) -> Iterator[str]:
