@@ -74,6 +74,7 @@ class Formulas:
         """End the process and write down what is known."""
         if self.process is not None:
             self.process.communicate()
+            self.process = None
         self.memory.write_text(json.dumps(self.known))
 
 

@@ -2,6 +2,8 @@
 import { createInterface } from "node:readline";
 import katex from "katex";
 
+// KaTeX paints a command that it does not allow in this color, and says no more.
+const REFUSED = "#c0ffee";
 const macros = JSON.parse(process.argv[2] ?? "{}");
 
 function render({ tex, display }) {
@@ -11,9 +13,10 @@ function render({ tex, display }) {
       output: "htmlAndMathml",
       macros: { ...macros },
       strict: (code) => (code === "htmlExtension" ? "ignore" : "error"),
+      errorColor: REFUSED,
       trust: ({ command }) => command === "\\htmlClass",
     });
-    return { html };
+    return html.includes(REFUSED) ? { error: "a command is not allowed" } : { html };
   } catch (error) {
     return { error: error.message };
   }

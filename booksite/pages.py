@@ -29,7 +29,7 @@ ENTRANCE = """<!DOCTYPE html>
     {meta}
     <meta http-equiv="refresh" content="0; url=intro.html">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <link rel="icon" href="_static/favicon.svg">
+    <link rel="icon" href="data:,">
     <title>{title}</title>
   </head>
   <body>

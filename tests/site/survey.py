@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -111,17 +111,21 @@ def listen(page: Page, facts: Facts) -> None:
         if message.type == "error":
             facts.errors.append(message.text)
 
+    def failed(request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # as by a page that leads on
+            facts.errors.append(f"{request.url}: {request.failure}")
+
     page.on("request", lambda request: facts.requests.append(request.url))
     page.on("console", heard)
     page.on("pageerror", lambda error: facts.errors.append(str(error)))
-    page.on("requestfailed", lambda request: facts.errors.append(request.url))
+    page.on("requestfailed", failed)
 
 
 def run_axe(page: Page) -> list[str]:
     """axe-core's violations, one line for each element."""
     page.evaluate(f"{AXE.read_text()}; 0")
-    options = {"runOnly": {"type": "tag", "values": RULES}}
-    options["resultTypes"] = ["violations"]
+    options: dict[str, Any] = {"runOnly": {"type": "tag", "values": RULES}}
+    options |= {"resultTypes": ["violations"], "preload": False}
     found = page.evaluate("(options) => axe.run(options)", options)
     return [
         f"{rule['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"

@@ -1,0 +1,102 @@
+"""Formulas: who gets a color, what a screen reader gets, what an error says."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from booksite.coloring import color_letters
+from booksite.formulas import Formulas
+
+ROOT = Path(__file__).parents[2]
+MACROS = {r"\query": r"\htmlClass{tl-query}{#1}"}
+
+
+def letters(tex: str) -> list[tuple[str, str]]:
+    """The colored letters of a formula, in their order."""
+    found = re.findall(r"\\htmlClass\{tl-(\w+)\}\{(\w)\}", color_letters(tex))
+    return [(letter, role) for role, letter in found]
+
+
+@pytest.mark.parametrize(
+    ("tex", "expected"),
+    [
+        (r"Q", "Q"),
+        (r"QK^\top V", "QKV"),
+        (r"\frac{QK^\top}{\sqrt{d_k}}V", "QKV"),
+        (r"q_i^\top k_j v_j", "qkv"),
+        (r"q_ik_j", "qk"),
+        (r"\mathbf{q} \cdot \mathbf{k}", "qk"),
+        (r"\operatorname{softmax}(QK^\top)", "QK"),
+        (r"W^Q x + W_K x + W^{V}", "QKV"),
+        (r"\sqrt{d_k}", ""),
+        (r"d_{k} + d_v + n_{\text{kv}}", ""),
+        (r"10000^{2k/d}", ""),
+        (r"\sum_{k=1}^{K} x", ""),
+        (r"\text{Query} \mathrm{key}", ""),
+        (r"\begin{aligned} x &= y \\ \end{aligned}", ""),
+        (r"\query{Q} + \key{V}", ""),
+        (r"mask + seq", ""),
+        (r"\kappa \Vert x \Vert \quad \nu", ""),
+    ],
+)
+def test_letters_of_roles_are_colored(tex: str, expected: str) -> None:
+    roles = {"q": "query", "k": "key", "v": "value"}
+    assert letters(tex) == [(letter, roles[letter.lower()]) for letter in expected]
+
+
+@pytest.mark.parametrize("tex", [r"d_", r"x^{2", "", r"\text", r"a_{b_{c}"])
+def test_coloring_keeps_formulas_that_are_not_complete(tex: str) -> None:
+    assert color_letters(tex) == tex
+
+
+@pytest.fixture
+def formulas(tmp_path: Path) -> Iterator[Formulas]:
+    opened = Formulas(ROOT, tmp_path / "memory.json", MACROS)
+    yield opened
+    opened.close()
+
+
+def test_formula_is_set_for_the_eye_and_for_the_ear(formulas: Formulas) -> None:
+    html = formulas.render(r"\frac{QK^\top}{\sqrt{d_k}}", display=True)
+    assert 'class="katex-display"' in html
+    assert "<math" in html
+    assert "<mfrac>" in html
+    assert "tl-query" in html
+    assert "tl-key" in html
+    assert "style=" in html
+    assert "<script" not in html
+
+
+def test_macros_of_the_configuration_are_known(formulas: Formulas) -> None:
+    html = formulas.render(r"\query{x_i}", display=False)
+    assert "tl-query" in html
+
+
+def test_formula_is_remembered(formulas: Formulas, tmp_path: Path) -> None:
+    first = formulas.render("x + y", display=False)
+    formulas.close()
+    again = Formulas(ROOT, tmp_path / "memory.json", MACROS)
+    assert again.render("x + y", display=False) == first
+    assert again.process is None
+    again.render("x + y", display=True)
+    again.close()
+    assert len(json.loads((tmp_path / "memory.json").read_text())) == 2
+
+
+@pytest.mark.parametrize(
+    ("tex", "words"),
+    [
+        (r"\frac{1}{", "expected '}'"),
+        (r"\nosuchcommand", "Undefined control sequence"),
+        (r"\href{https://example.org}{x}", "a command is not allowed"),
+        (r"x_1_2", "Double subscript"),
+    ],
+)
+def test_broken_formula_says_what_is_wrong(
+    formulas: Formulas, tex: str, words: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        formulas.render(tex, display=False)
