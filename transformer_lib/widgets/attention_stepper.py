@@ -1,7 +1,7 @@
 """AttentionStepper: one query walks from scores to a weighted average of values."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import traitlets
@@ -34,13 +34,12 @@ class _Asking(Figure):
         super().__init__(_ask=bool(ask), **state)
 
     def _reply(self, text: str) -> None:
-        if self._answer is None:
-            return
+        note = ""
         try:
-            self.update(**self._answer(text))
-            self._note = ""
+            self.update(**(self._answer(text) if self._answer else {}))
         except ValueError as error:
-            self._note = str(error)
+            note = str(error)
+        self._note = note
 
 
 class AttentionStepper(_Asking):
@@ -70,7 +69,7 @@ class AttentionStepper(_Asking):
     key = Values(default_value=attention_steps.KEY)
     value = Values(default_value=attention_steps.VALUE)
     mask = traitlets.Union(
-        [traitlets.Enum(["none", "causal"]), Values()], default_value="none"
+        [Values(), traitlets.Enum(["none", "causal"])], default_value="none"
     )
     step = traitlets.Union([traitlets.Int(), traitlets.Enum(STEPS)], default_value=0)
     selected = Values(traitlets.Int(), default_value=[4, 1])
@@ -79,7 +78,9 @@ class AttentionStepper(_Asking):
     model = word_model.WordModel(default_value=None, allow_none=True)
 
     @classmethod
-    def from_model(cls, model: dict[str, Any], text: str, **state: Any) -> Self:
+    def from_model(
+        cls, model: dict[str, Any], text: str, **state: Any
+    ) -> "AttentionStepper":
         """Show a text as a model of words sees it; the reader may type another one."""
         return cls(model=model, text=text, **state)
 
@@ -95,7 +96,7 @@ class AttentionStepper(_Asking):
             state = state | word_model.read(state["text"], state["model"])
         check_tokens(state["tokens"], 2, word_model.MOST)
         n = len(state["tokens"])
-        _check_vectors(state, n)
+        attention_steps.check_vectors(state, n)
         if not isinstance(state["mask"], str):
             check_matrix("mask", state["mask"], (n, n), bool)
         if state["step"] not in (*range(len(STEPS)), *STEPS):
@@ -188,13 +189,3 @@ class AttentionStepper(_Asking):
 def _reads(state: dict[str, Any]) -> bool:
     """Whether tokens, query, key and value follow from model and text."""
     return bool(state["model"] and state["text"])
-
-
-def _check_vectors(state: dict[str, Any], n: int) -> None:
-    for name in ("query", "key", "value"):
-        rows = state[name]
-        width = len(rows[0]) if rows and isinstance(rows[0], list) else 0
-        check_matrix(name, rows, (n, max(1, width)), float)
-    widths = [len(state[name][0]) for name in ("query", "key")]
-    if widths[0] != widths[1]:
-        raise StateError(f"query and key must be equally wide, got {widths}")

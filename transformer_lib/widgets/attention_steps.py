@@ -5,7 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from transformer_lib.widgets.state import number, percent, quote, short
+from transformer_lib.widgets.state import (
+    StateError,
+    check_matrix,
+    number,
+    percent,
+    quote,
+    short,
+)
 
 STEPS = ("query", "key", "scores", "scale", "mask", "softmax", "output")
 TITLES = ("Q", "K", "scores", "scale", "mask", "softmax", "weights × V")
@@ -59,6 +66,17 @@ def named_mask(word: str, n: int) -> npt.NDArray[np.bool_]:
     """The mask "none" or "causal" of n tokens."""
     everything = np.ones((n, n), dtype=bool)
     return np.tril(everything) if word == "causal" else everything
+
+
+def check_vectors(state: dict[str, Any], n: int) -> None:
+    """Raise unless there is one query, key and value per token, and they fit."""
+    for name in ("query", "key", "value"):
+        rows = state[name]
+        width = len(rows[0]) if rows and isinstance(rows[0], list) else 0
+        check_matrix(name, rows, (n, max(1, width)), float)
+    widths = [len(state[name][0]) for name in ("query", "key")]
+    if widths[0] != widths[1]:
+        raise StateError(f"query and key must be equally wide, got {widths}")
 
 
 def sentence(

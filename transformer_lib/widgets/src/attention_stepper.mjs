@@ -20,13 +20,12 @@ const signs = (text) => [...text].length;
 function check({ tokens, query, key, value }, { mask, step }) {
   const n = tokens.length;
   const fits = (rows, width) =>
-    rows.length === n &&
+    width > 0 && rows.length === n &&
     rows.every((row) => row.length === width && row.every(Number.isFinite));
   if (n < 2 || n > MOST) throw Error(`it needs 2 to ${MOST} tokens, got ${n}`);
-  if (!query[0]?.length || !fits(query, query[0].length) || !fits(key, query[0].length))
-    throw Error(`query and key must be ${n} rows of numbers, equally wide`);
-  if (!value[0]?.length || !fits(value, value[0].length))
-    throw Error(`value must be ${n} rows of numbers`);
+  const width = query[0]?.length;
+  if (!fits(query, width) || !fits(key, width) || !fits(value, value[0]?.length))
+    throw Error(`query, key and value must be ${n} rows of numbers, query and key equally wide`);
   const square = Array.isArray(mask) && mask.length === n && mask.every((r) => r.length === n);
   if (!square && mask !== "none" && mask !== "causal")
     throw Error(`mask must be "none", "causal" or ${n} x ${n}`);
@@ -86,12 +85,13 @@ function frames(labels, root, width) {
   if (wide) {
     const cut = Math.max(1, Math.floor((frame.cell - 4) / 7.5));
     const ledger = { ...frame, wide, bands, height: frame.top + at + 4 };
-    const map = { ...frame, flat: true, top: 26, tall: TALL };
-    map.height = map.top + TALL * labels.length + 6;
+    const tall = frame === half ? Math.max(TALL, Math.min(frame.cell, at / labels.length)) : TALL;
+    const map = { ...frame, flat: true, top: 26, tall };
+    map.height = map.top + tall * labels.length + 6;
     return { ledger, map, heads: (token) => tokenText(token, cut), names: labels };
   }
   const names = labels.map((_, i) => String(i + 1));
-  const map = matrixFrame({ rows: ["▸12"], cols: names, width, max: 30, min: 20 });
+  const map = matrixFrame({ rows: ["▸12"], cols: names, width, max: 30, min: 19 });
   map.height += map.cell * (names.length - 1);
   const longest = 3 + Math.max(...labels.map(signs));
   const left = Math.min(Math.max(50, width - at - 2), 14 + 7.5 * longest);
@@ -117,18 +117,19 @@ function bars(values, most, { x, y, w, h: height }) {
   const step = inner / values.length;
   return values
     .map((value, d) => {
-      const length = (value / most) * (height / 2 - 2);
-      const left = (x + 4 + d * step).toFixed(2);
-      return `M${left} ${middle}h${(step * 0.8).toFixed(2)}v${(-length).toFixed(2)}h${(-step * 0.8).toFixed(2)}z`;
+      const left = number(x + 4 + d * step);
+      const top = number(middle - (value / most) * (height / 2 - 2));
+      return `M${left} ${middle}V${top}h${number(step * 0.8)}V${middle}z`;
     })
     .join("");
 }
 
+/** A [query, key] that is there: tokens may have changed under the reader's hand. */
+const within = (pair, n) => pair.map((i) => Math.min(i, n - 1));
+
 /** The selected [query, key]; a number past the end means the last token. */
-function pairOf({ model, text, tokens, selected }) {
-  const n = model && text ? split(text, model).words.length : tokens.length;
-  return selected.map((i) => Math.min(i, n - 1));
-}
+const pairOf = ({ model, text, tokens, selected }) =>
+  within(selected, model && text ? split(text, model).words.length : tokens.length);
 
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, width = 680) {
@@ -199,8 +200,9 @@ function whole(geometry, i) {
 /** The live sentence; attention_steps.sentence says the same in Python. */
 export function sentence(geometry, active) {
   const { tokens, query, scores, scaled, open, weights, step } = geometry;
-  const [i, j] = active ?? geometry.pair;
-  const [q, k, n, d] = [quote(tokens[i]), quote(tokens[j]), tokens.length, query[0].length];
+  const n = tokens.length;
+  const [i, j] = within(active ?? geometry.pair, n);
+  const [q, k, d] = [quote(tokens[i]), quote(tokens[j]), query[0].length];
   const [score, small, share] =
     [number(scores[i][j]), number(scaled[i][j]), percent(weights[i][j])];
   const better = scores[i].filter((x) => x > scores[i][j]).length;
@@ -234,13 +236,12 @@ export function table({ tokens, scores, scaled, open, weights, pair: [i], root }
 /** The state as a program that asserts the weights and the output of the picked query. */
 export function pytorch(state, geometry) {
   const { tokens, query, key, value, open, weights, output, pair: [i] } = geometry;
-  const list = (row) => `[${row.map((x) => python(x)).join(", ")}]`;
+  const tensor = (list) => `torch.tensor(${list}, dtype=torch.float64)`;
   const rows = (all) =>
-    `torch.tensor([\n${all.map((row) => `    ${list(row)},\n`).join("")}], dtype=torch.float64)`;
-  const shown = (row) => `torch.tensor(${list(row.map((x) => Number(x.toFixed(6))))}, dtype=torch.float64)`;
-  const mask = {
-    none: "None", causal: '"causal"',
-  }[state.mask] ?? `torch.tensor([\n${open.map((row) => `    ${list(row)},\n`).join("")}])`;
+    tensor(`[\n${all.map((row) => `    ${python(row)},\n`).join("")}]`);
+  const shown = (row) => tensor(python(row.map((x) => Number(x.toFixed(6)))));
+  const words = { none: "None", causal: '"causal"' };
+  const mask = words[state.mask] ?? rows(open).replace("float64", "bool");
   return [
     "import torch", "from transformer_lib.attention import attention, attention_weights", "",
     `tokens = ${python(tokens)}`,
@@ -257,7 +258,7 @@ export function pytorch(state, geometry) {
 
 // ---- picture ----
 
-const DASH = { query: null, key: "4 2", value: "1 2.5" };
+const DASH = { key: "4 2", value: "1 2.5" };
 
 /** The numbers of one query, step by step: one stop, a column (or row) per key. */
 function ledger(ui) {
@@ -280,10 +281,9 @@ function ledger(ui) {
 
   function drawMarks({ ledger: frame, labels, step, tokens }, [, j]) {
     const { wide, bands, left, top } = frame;
-    const length = wide ? frame.cell * tokens.length : 24 * tokens.length;
     const lines = bands.map((band) => ({ ...band, now: band.step === step }));
     const keys = labels.map((text, i) => ({ key: i, text, strong: i === j }));
-    join(marks, [...lines, ...keys], (m, i) => i, () => s("text"), (node, m, i) => {
+    join(marks, [...lines, ...keys], (_, i) => i, () => s("text"), (node, m) => {
       if (m.key === undefined) {
         const middle = m.at + m.size / 2;
         set(node, {
@@ -305,7 +305,6 @@ function ledger(ui) {
         class: `token key ${m.strong ? "strong" : ""}`,
       });
     });
-    return length;
   }
 
   function drawBand(node, band, [i, j]) {
@@ -317,11 +316,11 @@ function ledger(ui) {
     });
     set(rect, {
       x: at.x, y: at.y, width: at.w, height: at.h,
-      fill: fill ?? (band.step === geometry.step ? "var(--surface)" : "transparent"),
+      fill: fill ?? "transparent",
     });
     set(middle, {
       d: d === undefined ? null : `M${at.x + 4} ${at.y + at.h / 2}h${at.w - 8}`,
-      class: tone ? `axis ${tone}` : null, "stroke-dasharray": tone ? DASH[tone] : null,
+      class: tone ? `base ${tone}` : null, "stroke-dasharray": tone ? DASH[tone] : null,
     });
     set(shape, {
       d: closed ? hatch(at.x, at.y, at.w, at.h) : d ?? null,
@@ -477,7 +476,7 @@ function mapData(geometry, active) {
       row.map((w, c) => ({
         text: open[r][c] ? number(w) : "", masked: !open[r][c], area: w, part: r === i ? "softmax" : undefined,
         fill: open[r][c] ? cividis(w) : "transparent",
-        ink: open[r][c] ? inkOn(w) : "var(--quiet)",
+        ink: inkOn(w),
         label: `query ${quote(tokens[r])}, key ${quote(tokens[c])}: weight ${number(w)}` +
           (open[r][c] ? "" : ", may not look"),
       })),
@@ -490,22 +489,20 @@ function mapData(geometry, active) {
 /** The reader's own text: answered by the page's model, or by Python. */
 function textField(ui) {
   const slot = h("div", { class: "own", hidden: true });
-  let [seen, waiting] = ["", null];
+  let seen = "";
   const input = h("input", {
     type: "text", maxlength: 300, spellcheck: "false", autocomplete: "off",
     oninput: () => ui.state().model && send(false),
   });
   const note = h("p", { class: "note", role: "status" });
-  const answer = ({ tokens, query }) => JSON.stringify([tokens, query]);
   function send(insist) {
     const state = ui.state();
     const problem = state.model && split(input.value, state.model).problem;
     set(note, { text: (insist && problem) || "" });
-    if (problem || (!insist && input.value === state.text)) return;
+    if (problem || input.value === state.text) return;
     seen = input.value;
-    if (!state.model && seen !== state.text) waiting = answer(state);
     const mask = Array.isArray(state.mask) ? "none" : state.mask;
-    ui.set({ text: seen, mask, locked: false });
+    ui.set({ text: seen, mask, locked: false, ...(!state.model && { _note: "Python is asked." }) });
   }
   const onsubmit = (event) => {
     event.preventDefault();
@@ -532,9 +529,7 @@ function textField(ui) {
       set(input, { value: seen });
       set(note, { text: "" });
     }
-    if (waiting !== null && (state._note || waiting !== answer(state))) waiting = null;
-    if (!state.model)
-      set(note, { text: waiting === null ? state._note ?? "" : "Python is asked." });
+    if (!state.model) set(note, { text: state._note });
   });
   return slot;
 }
@@ -588,7 +583,7 @@ function build(ui) {
     formula: { equation: (state) => formula(state).equation, code: (state) => formula(state).code },
     picture: [detail.node, steps.node, map.node],
     draw: (geometry, view) => {
-      const pair = ui.active();
+      const pair = within(ui.active(), geometry.tokens.length);
       steps.draw(geometry, pair);
       detail.draw(geometry, pair);
       map.draw(mapData(geometry, pair), view);
@@ -598,16 +593,18 @@ function build(ui) {
 
 const css = `
 .say{min-height:4.6em}
-.axis{fill:none!important;stroke:currentColor;stroke-width:1}
-.axis.query{stroke:var(--query)}.axis.key{stroke:var(--key)}.axis.value{stroke:var(--value)}
+.base{fill:none!important;stroke:currentColor;stroke-width:1}
+.base.query{stroke:var(--query)}.base.key{stroke:var(--key)}.base.value{stroke:var(--value)}
 .formula .query:not(.lit){color:var(--query)}.formula .key:not(.lit){color:var(--key)}
 .formula .value:not(.lit){color:var(--value)}
 .formula .now{box-shadow:inset 0 0 0 2px currentColor}
+.now>.box[fill=transparent]{fill:var(--surface)}
+.options label{min-width:26px;justify-content:center}
 .walk{flex-basis:100%;display:flex;flex-wrap:wrap;gap:.5rem;font-size:max(13px,.88em)}
 .walk .control{font-size:inherit}.walk legend{display:none}
-.own{flex-basis:100%;font-size:max(13px,.88em)}
-.own form{display:flex;gap:.5rem}.own .control{font-size:inherit;width:auto}
-.own label{flex:1;min-width:0}.own input{min-width:0}.note{min-height:1.5em}
+.own{flex:1 1 100%;min-width:0;font-size:max(13px,.88em)}
+.own form{display:flex;gap:.5rem}.own .control:has(input){font-size:inherit;width:0;flex:1}
+.own .control input{width:0;min-width:0}.own button{flex:none}.note{min-height:1.5em}
 @container (max-width:30rem){.options label{padding:1px 5px}}
 .words{white-space:pre-wrap;font-family:var(--mono);font-size:12.5px}
 `;

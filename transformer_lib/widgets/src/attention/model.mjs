@@ -6,25 +6,13 @@ export const MOST = 16;
 export const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 const column = (rows, c) => rows.map((row) => row[c]);
 
-/** How many signs must be put in, left out or changed to turn `a` into `b`. */
-function distance(a, b) {
-  let last = [...Array(b.length + 1).keys()];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++)
-      row[j] = Math.min(
-        last[j] + 1, row[j - 1] + 1, last[j - 1] + Number(a[i - 1] !== b[j - 1]),
-      );
-    last = row;
-  }
-  return last[b.length];
+/** Three words that share most signs at the start with `word`, then are as long. */
+export function near(word, words) {
+  // where the words part; if nowhere, -1 >>> 0 is the largest number
+  const shared = (other) => [...word].findIndex((sign, i) => sign !== other[i]) >>> 0;
+  const apart = (other) => Math.abs(other.length - word.length);
+  return [...words].sort((a, b) => shared(b) - shared(a) || apart(a) - apart(b)).slice(0, 3);
 }
-
-/** The words of a model that look most like `word`. */
-export const near = (word, words, count = 3) =>
-  [...words]
-    .sort((a, b) => distance(word, a) - distance(word, b) || (a < b ? -1 : 1))
-    .slice(0, count);
 
 /** Cuts a text as word_model.split does: { words } or { words, problem } in plain words. */
 export function split(text, model) {

@@ -1,0 +1,444 @@
+"""AttentionStepper: numbers, words, the reader's own text, and what it teaches."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from figure_page import READY, run_node
+
+from transformer_lib.attention import attention, attention_weights
+from transformer_lib.widgets import AttentionStepper
+from transformer_lib.widgets.attention_steps import STEPS
+from transformer_lib.widgets.state import LIMIT, to_json
+from transformer_lib.widgets.word_model import split
+
+LAYOUT = Path(__file__).parent / "layout.mjs"
+WORDS = ["the", "loop", "runs", "until", "its", "target", "list", "is", "empty", "."]
+SENTENCE = "The loop runs until its target list is empty"
+PHONE = {"viewport": {"width": 320, "height": 700}}
+
+
+def word_model(seed=0, words=WORDS, d_model=6, d_head=4, positions=True):
+    rng = np.random.default_rng(seed)
+    shapes = {
+        "embedding": (len(words), d_model),
+        "query": (d_model, d_head),
+        "key": (d_model, d_head),
+        "value": (d_model, 3),
+    }
+    if positions:
+        shapes["positions"] = (16, d_model)
+    parts = {name: rng.normal(size=shape).round(4) for name, shape in shapes.items()}
+    return {"words": words, **parts}
+
+
+def random_figures():
+    """Every step with every kind of mask; one row may look at nothing."""
+    rng = np.random.default_rng(0)
+    for step, mask in enumerate(["none", "causal", "own"] * len(STEPS)):
+        n, d_key, d_value = (int(rng.integers(low, 17)) for low in (2, 1, 1))
+        own = rng.random((n, n)) < 0.7
+        own[0] = False
+        yield AttentionStepper(
+            tokens=[f"t{i}" for i in range(n)],
+            query=rng.normal(size=(n, d_key)).round(3),
+            key=rng.normal(size=(n, d_key)).round(3),
+            value=rng.normal(size=(n, d_value)).round(3),
+            mask=own if mask == "own" else mask,
+            step=step % len(STEPS),
+            selected=[int(rng.integers(n)) * (step % 2), int(rng.integers(n))],
+        )
+
+
+def ask_node(figures):
+    states = json.dumps([figure.state() for figure in figures])
+    return json.loads(run_node(LAYOUT, "attention_stepper", stdin=states))
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    figures = [
+        *random_figures(),
+        AttentionStepper.from_model(word_model(), SENTENCE, step=2),
+        AttentionStepper.from_model(word_model(positions=False), SENTENCE, step=6),
+    ]
+    return list(zip(figures, ask_node(figures), strict=True))
+
+
+def test_browser_computes_the_same_numbers(pairs):
+    for figure, answer in pairs:
+        for name, mine in [("weights", figure.weights()), ("output", figure.output())]:
+            shown = np.array(answer["geometry"][name])
+            np.testing.assert_allclose(shown, mine, rtol=1e-12, atol=1e-14)
+
+
+def test_browser_says_the_same_sentence(pairs):
+    for figure, answer in pairs:
+        assert answer["sentence"] == figure.summary()
+
+
+def test_browser_shows_the_same_table(pairs):
+    for figure, answer in pairs:
+        header, rows = figure.table()
+        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+
+
+def test_copied_pytorch_runs_and_would_notice_a_wrong_number(pairs):
+    for _, answer in pairs:
+        exec(answer["pytorch"], {})
+        for name in ("weights", "output"):
+            wrong = answer["pytorch"].replace(
+                f"\nshown_{name} =", f"\nshown_{name} = 1 +"
+            )
+            with pytest.raises(AssertionError, match="not close"):
+                exec(wrong, {})
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "own"])
+def test_same_as_the_library(mask):
+    n = len(AttentionStepper().tokens)
+    own = np.tri(n, k=1, dtype=bool)
+    own[2] = False
+    figure = AttentionStepper(mask=own if mask == "own" else mask)
+    query, key, value = (
+        torch.tensor(rows, dtype=torch.float64)
+        for rows in (figure.query, figure.key, figure.value)
+    )
+    as_torch = {"none": None, "causal": "causal", "own": torch.tensor(own)}[mask]
+    weights = attention_weights(query, key, as_torch).numpy()
+    output = attention(query, key, value, as_torch).numpy()
+    np.testing.assert_allclose(figure.weights(), weights, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(figure.output(), output, rtol=0, atol=1e-12)
+
+
+def test_model_gives_tokens_and_projections():
+    model = word_model()
+    figure = AttentionStepper.from_model(
+        {name: torch.tensor(x) if name != "words" else x for name, x in model.items()},
+        SENTENCE,
+    )
+    assert figure.tokens == SENTENCE.lower().split()
+    rows = [WORDS.index(word) for word in figure.tokens]
+    x = model["embedding"][rows] + model["positions"][: len(rows)]
+    for name in ("query", "key", "value"):
+        np.testing.assert_allclose(getattr(figure, name), x @ model[name], rtol=1e-12)
+    figure.text = "its list"
+    assert figure.tokens == ["its", "list"]
+    assert len(figure.query) == 2
+
+
+def test_page_reads_the_text_again_so_the_state_stays_small():
+    words = [f"word{i}" for i in range(130)]
+    model = word_model(words=words, d_model=12, d_head=12)
+    figure = AttentionStepper.from_model(model, " ".join(words[:16]))
+    assert figure.state()["query"] == []
+    assert len(to_json(figure.state()).encode()) < LIMIT
+    with pytest.raises(ValueError, match=f"at most {LIMIT} bytes"):
+        AttentionStepper.from_model(
+            word_model(words=[f"word{i}" for i in range(500)]), ""
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The LOOP, runs!", ["the", "loop", "runs"]),
+        ("its\tlist.", ["its", "list", "."]),
+        ("(the) «loop»", ["the", "loop"]),
+    ],
+)
+def test_text_is_cut_the_same_way_on_both_sides(text, words):
+    figure = AttentionStepper.from_model(word_model(), text)
+    assert split(text, figure.model) == figure.tokens == words
+    assert ask_node([figure])[0]["geometry"]["tokens"] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("the lop", "10 words of the model, got 'lop'; near it are 'loop'"),
+        ("the", "text must have 2 to 16 words, got 1"),
+        ("the " * 17, "text must have 2 to 16 words, got 17"),
+        ("loop's list", 'got "loop\'s"'),
+    ],
+)
+def test_text_that_the_model_cannot_read_says_why(text, message):
+    figure = AttentionStepper.from_model(word_model(), SENTENCE)
+    with pytest.raises(ValueError, match=message):
+        figure.text = text
+    assert figure.text == SENTENCE
+
+
+def test_python_answers_the_readers_text():
+    def answer(text):
+        words = text.split()
+        if "boom" in words:
+            raise ValueError("no such word, got boom")
+        one = [[1.0]] * len(words)
+        return {"tokens": words, "query": one, "key": one, "value": one}
+
+    figure = AttentionStepper(ask=answer)
+    figure.text = "a b c"
+    assert figure.tokens == ["a", "b", "c"]
+    assert figure.weights()[0, 0] == pytest.approx(1 / 3)
+    figure.text = "boom b"
+    assert figure.tokens == ["a", "b", "c"]
+    assert figure._note == "no such word, got boom"
+    figure.text = "c d"
+    assert (figure.tokens, figure._note) == (["c", "d"], "")
+    assert "_ask" not in figure.html()
+
+
+def test_an_observer_may_answer_too():
+    figure = AttentionStepper(ask=True)
+    figure.observe(
+        lambda change: figure.update(
+            tokens=[change["new"], "b"],
+            query=[[1], [2]],
+            key=[[1], [2]],
+            value=[[1], [2]],
+        ),
+        "text",
+    )
+    figure.text = "hello"
+    assert figure.tokens == ["hello", "b"]
+    assert figure.summary().startswith("Step 1 of 7, Q: the query of “b”, 1 number,")
+
+
+def test_step_takes_a_word():
+    figure = AttentionStepper(step="softmax")
+    assert figure.step == 5
+    figure.step = "output"
+    assert figure.step == 6
+    assert figure.summary() == (
+        "Step 7 of 7, weights × V: the output of “it” is the average of 5 values, "
+        "60 % of it from “cat”. Query “it” looks 60 % at “cat”, 21 % at “it”; scores "
+        "are divided by 2 = √4; nothing is masked."
+    )
+
+
+def test_masked_key_gets_exactly_nothing():
+    figure = AttentionStepper(mask="causal", step="mask", selected=[0, 4])
+    assert figure.weights()[0].tolist() == [1, 0, 0, 0, 0]
+    assert "may not look at “it”, so" in figure.summary()
+    assert "becomes -inf; 4 of 5 keys are masked" in figure.summary()
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"tokens": ["a"]}, "tokens must be 2 to 16, got 1"),
+        ({"query": [[1, 2]] * 5}, r"query and key must be equally wide, got \[2, 4\]"),
+        ({"value": [[1, 2]] * 4}, "value must be 5 x 2, got rows of lengths"),
+        ({"key": [[np.nan] * 4] * 5}, "key must hold finite numbers, got nan"),
+        ({"mask": [[True]]}, "mask must be 5 x 5, got rows of lengths"),
+        ({"step": 7}, "step must be 0 to 6 or a word, got 7"),
+        ({"selected": [1]}, r"selected must be \[query, key\], got \[1\]"),
+        (
+            {"model": {"words": ["a"]}},
+            r"a model needs words and matrices, got no \['emb",
+        ),
+        ({"model": word_model(words=["A", "b"])}, r"without spaces, got \['A'\]"),
+        ({"model": word_model(words=["b", "b"])}, "without spaces, got a word twice"),
+    ],
+)
+def test_bad_states_say_why(state, message):
+    with pytest.raises(ValueError, match=message):
+        AttentionStepper(**state)
+
+
+# ---- in the browser ----
+
+
+def test_the_walk_teaches_a_weighted_average_of_values(visit, put):
+    """Thirty seconds: pick a query, press Step six times, read."""
+    page = visit()
+    page.open(put(AttentionStepper().html()))
+    page.page.locator("select").first.select_option(label="3 slept")
+    said = []
+    for _ in range(6):
+        page.page.get_by_role("button", name="Step", exact=True).click()
+        said.append(page.said())
+    assert [re.match(r"Step (\d) of 7", text)[1] for text in said] == list("234567")
+    assert "the 4 products of “slept” and “cat” sum to 3.72, the largest" in said[1]
+    assert "divided by 2 = √4, is 1.86" in said[2]
+    assert "“slept” gives 47 % of its weight to “cat”" in said[4]
+    assert (
+        "the output of “slept” is the average of 5 values, 47 % of it from “cat”"
+        in said[5]
+    )
+    page.page.get_by_role("button", name="Back").click()
+    assert page.said() == said[4]
+    page.page.get_by_role("button", name="Reset").click()
+    assert page.said() == AttentionStepper().summary()
+
+
+def test_nothing_moves_by_itself(visit, put):
+    page = visit()
+    page.page.clock.install()
+    page.open(put(AttentionStepper().html()))
+    before = page.said()
+    page.page.clock.run_for(60_000)
+    assert page.page.locator(".say").inner_text() == before
+
+
+@pytest.mark.parametrize("step", range(len(STEPS)))
+def test_equation_code_and_cells_of_the_step_are_marked(visit, put, step):
+    page = visit()
+    page.open(put(AttentionStepper(step=step).html()))
+    for row in (".equation", ".code"):
+        marked = page.page.locator(f"{row} .now")
+        assert [node.get_attribute("data-part") for node in marked.all()] == [
+            STEPS[step]
+        ]
+    parts = {
+        node.get_attribute("data-part") for node in page.page.locator("g.now").all()
+    }
+    assert parts == {STEPS[step]}
+    assert page.page.locator("input:checked").count() == 1
+
+
+def test_later_steps_are_not_given_away(visit, put):
+    page = visit()
+    page.open(put(AttentionStepper(step="scores").html()))
+    cells = page.page.locator("g[data-part='softmax'] > text")
+    assert set(cells.all_text_contents()[:5]) == {"·"}
+    page.page.get_by_label("softmax").check()
+    assert cells.all_text_contents()[:5] == ["0.05", "0.60", "0.11", "0.04", "0.21"]
+
+
+def test_pair_shows_the_products_that_make_the_score(visit, put):
+    page = visit()
+    page.open(put(AttentionStepper(step="scores").html()))
+    label = page.page.locator("svg[role=img]").first
+    page.page.locator("[data-row]").nth(2).hover()
+    assert "q × k 0.66 0.72 0.00 0.36" in label.get_attribute("aria-label")
+    assert "= 1.74" in label.inner_html()
+
+
+def test_wide_vectors_show_their_largest_products(visit, put):
+    rows = np.arange(40.0).reshape(2, 20).tolist()
+    figure = AttentionStepper(
+        tokens=["a", "b"], query=rows, key=rows, value=rows, step=2, selected=[1, 1]
+    )
+    page = visit(**PHONE)
+    page.open(put(figure.html()))
+    note = page.page.locator(".title").first.inner_text()
+    assert "the 12 largest of 20 dimensions" in note
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_own_text_is_read_by_the_pages_model(visit, put):
+    figure = AttentionStepper.from_model(word_model(), SENTENCE, step=5)
+    page = visit()
+    page.open(put(figure.html()))
+    field = page.page.get_by_label("Your text")
+    assert field.input_value() == SENTENCE
+    field.fill("Runs the target list")
+    figure.text = "Runs the target list"
+    assert page.said() == figure.summary()
+    field.fill("runs the targot")
+    field.press("Enter")
+    note = page.page.locator(".note").inner_text()
+    assert note == (
+        "The model does not know “targot”. Words that look like it: target, the, until."
+    )
+    assert page.said() == figure.summary()
+    field.fill("runs <b>")
+    field.press("Enter")
+    assert "does not know “b”" in page.page.locator(".note").inner_text()
+
+
+def test_own_text_travels_in_the_link(visit, put):
+    figure = AttentionStepper.from_model(word_model(), SENTENCE)
+    page = visit()
+    page.open(put(figure.html()))
+    page.page.get_by_label("Your text").fill("its list is empty")
+    page.page.locator("summary", has_text="Export").click()
+    page.page.get_by_role("button", name="Copy link").click()
+    link = page.page.locator("textarea").input_value()
+    assert len(link) < 200
+    again = visit()
+    again.page.goto(link)
+    again.page.wait_for_selector(READY)
+    figure.text = "its list is empty"
+    assert again.said() == figure.summary()
+
+
+def test_no_text_field_where_nobody_answers(visit, put):
+    page = visit()
+    page.open(put(AttentionStepper(ask=True).html()))
+    assert page.page.get_by_label("Your text").count() == 0
+
+
+LIVE = """([state, answer]) => {
+  const heard = {};
+  const model = {
+    get: (name) => state[name],
+    set(name, value) { state[name] = value; },
+    on(event, f) { (heard[event] ??= []).push(f); },
+    off() {},
+    save_changes() {
+      if (state.text === "slow") return;
+      if (state.text === "boom") state._note = "no such word, got boom";
+      else if (state.text) Object.assign(state, answer, { _note: "" });
+      for (const f of heard["change:tokens"]) f();
+    },
+  };
+  const el = document.querySelector("main").appendChild(document.createElement("div"));
+  TransformerFigures.attention_stepper.render({ model, el });
+}"""
+
+
+def test_in_a_kernel_python_is_asked(visit, put):
+    page = visit()
+    page.open(put(AttentionStepper().html()))
+    one = [[1.0], [2.0]]
+    answer = {"tokens": ["hi", "you"], "query": one, "key": one, "value": one}
+    state = AttentionStepper(step=6).state() | {"_ask": True, "_note": ""}
+    page.page.evaluate(LIVE, [state, answer])
+    for text, note in [
+        ("slow", "Python is asked."),
+        ("boom", "no such word, got boom"),
+    ]:
+        page.page.get_by_label("Your text").fill(text)
+        page.page.get_by_role("button", name="Ask Python").click()
+        assert page.page.locator(".note").inner_text() == note
+    page.page.get_by_label("Your text").fill("hi you")
+    page.page.get_by_label("Your text").press("Enter")
+    assert page.page.locator(".note").inner_text() == ""
+    assert "the output of “you” is the average of 2 values" in page.said(1)
+
+
+def test_tokens_may_vanish_under_the_pointer(visit, put):
+    page = visit()
+    page.open(put(AttentionStepper().html()))
+    one = [[1.0], [2.0]]
+    answer = {"tokens": ["hi", "you"], "query": one, "key": one, "value": one}
+    state = AttentionStepper().state() | {"_ask": True, "_note": ""}
+    page.page.evaluate(LIVE, [state, answer])
+    page.page.get_by_label("Your text").fill("hi you")
+    cells = page.page.locator(".tl-live").nth(1).locator("[data-row]")
+    cells.last.dispatch_event("pointerover")
+    assert "“it”" in page.said(1)
+    page.page.get_by_role("button", name="Ask Python").dispatch_event("click")
+    assert "the key of “you”" in page.said(1)
+    assert page.page.locator(".error").nth(1).is_hidden()
+
+
+def test_twelve_tokens_fit_a_phone(visit, put):
+    words = [f"word{i}" for i in range(12)]
+    model = word_model(words=words, d_model=12, d_head=12)
+    page = visit(**PHONE)
+    page.open(put(AttentionStepper.from_model(model, " ".join(words), step=6).html()))
+    boxes = page.page.evaluate(
+        """() => [...document.querySelector(".tl-live").shadowRoot
+          .querySelectorAll(".picture .scroll")]
+          .map((e) => [e.scrollWidth, e.clientWidth])"""
+    )
+    assert len(boxes) == 3
+    assert all(needed <= room for needed, room in boxes)
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
