@@ -6,7 +6,7 @@ import os
 import tempfile
 
 from jupyter_client.manager import AsyncKernelManager
-from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
+from nbval.kernel import NbvalKernelspecManager
 
 # One thread: two notebooks run at once, and sums keep one order of terms.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -24,9 +24,8 @@ def kernel_environment() -> dict[str, str]:
     }
 
 
-def kernel_manager() -> AsyncKernelManager:
-    """Return this environment's kernel, whatever is registered on the machine."""
-    return AsyncKernelManager(
-        kernel_name=CURRENT_ENV_KERNEL_NAME,
-        kernel_spec_manager=NbvalKernelspecManager(),
-    )
+class OwnKernel(AsyncKernelManager):
+    """Starts the kernel of this environment, whatever the machine has registered."""
+
+    def _kernel_spec_manager_default(self) -> NbvalKernelspecManager:
+        return NbvalKernelspecManager()

@@ -9,6 +9,8 @@ from typing import Any
 import nbformat
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+ROOT = Path(__file__).resolve().parent.parent
+HOMELY_ROOT = f"{ROOT}/".replace(str(Path.home()), "~", 1)  # as IPython writes it
 LARGE = 200_000  # bytes of one cell's outputs
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE = {  # without the version, which differs from machine to machine
@@ -55,6 +57,7 @@ def normalize(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             cell.metadata.pop(name, None)
         for output in cell.get("outputs", []):
             _leave_static_view(output)
+            _shorten_paths(output)
     return notebook
 
 
@@ -63,6 +66,15 @@ def _leave_static_view(output: dict[str, Any]) -> None:
     data = output.get("data", {})
     if "text/html" in data:
         data.pop(WIDGET_VIEW, None)
+
+
+def _shorten_paths(output: dict[str, Any]) -> None:
+    """Leave out of tracebacks where on this machine the project lies."""
+    if "traceback" in output:
+        output["traceback"] = [
+            text.replace(f"{ROOT}/", "").replace(HOMELY_ROOT, "")
+            for text in output["traceback"]
+        ]
 
 
 def text_of(notebook: nbformat.NotebookNode) -> str:

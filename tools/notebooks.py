@@ -16,8 +16,9 @@ from nbclient.exceptions import (
     CellTimeoutError,
     DeadKernelError,
 )
+from nbval.kernel import CURRENT_ENV_KERNEL_NAME
 
-from tools.kernels import kernel_environment, kernel_manager
+from tools.kernels import OwnKernel, kernel_environment
 from tools.notebook_form import large_outputs, normalize, read, text_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +37,8 @@ def execute(
             cell.outputs, cell.execution_count = [], None
     client = NotebookClient(
         notebook,
-        km=kernel_manager(),
+        kernel_manager_class=OwnKernel,
+        kernel_name=CURRENT_ENV_KERNEL_NAME,
         timeout=CELL_TIMEOUT,
         resources={"metadata": {"path": str(folder)}},
         store_widget_state=False,

@@ -1,8 +1,8 @@
 """A pytest plugin that closes the gaps in nbval's strict mode.
 
 Loaded by `-p tools.strict_nbval`. nbval waits for a dead kernel until the cell's
-time is up, lets cells that were never executed pass, and goes on in a notebook
-whose state is already wrong.
+time is up, lets cells that were never executed pass, goes on in a notebook whose
+state is already wrong, and prints values that a semicolon hides.
 """
 
 from __future__ import annotations
@@ -45,8 +45,19 @@ def get_message_while_alive(
                 raise
 
 
+def execute_as_readers_do(
+    kernel: RunningKernel, source: str, allow_stdin: bool | None = None
+) -> str:
+    """Send a cell with its history: without, IPython ignores a closing semicolon."""
+    message: str = kernel.kc.execute(
+        source, store_history=True, allow_stdin=allow_stdin, stop_on_error=False
+    )
+    return message
+
+
 patiently = RunningKernel.get_message
 RunningKernel.get_message = get_message_while_alive
+RunningKernel.execute_cell_input = execute_as_readers_do
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

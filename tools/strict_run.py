@@ -8,9 +8,8 @@ from pathlib import Path
 from tools.offline import offline_prefix
 
 CELL_TIMEOUT = 120  # seconds
-ROOT = Path(__file__).resolve().parent.parent
 STRICT = [
-    *("-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "--color=no"),
+    "--color=no",
     *("--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"),
     *("-p", "tools.strict_nbval", "-p", "no:cacheprovider"),
     # Shapes are checked inside the kernels, and warnings there are outputs.

@@ -1,0 +1,55 @@
+"""A small notebook that keeps to every rule, to be broken one way at a time."""
+
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+PICTURE = "iVBORw0KGgo="
+
+
+def code(source: str, *outputs: NotebookNode, **metadata: object) -> NotebookNode:
+    return new_code_cell(source, outputs=[*outputs], metadata=metadata)
+
+
+def printed(text: str) -> NotebookNode:
+    return new_output("stream", name="stdout", text=text)
+
+
+def picture() -> NotebookNode:
+    return new_output("display_data", {"image/png": PICTURE, "text/plain": "<Figure>"})
+
+
+def good_notebook() -> NotebookNode:
+    """Return a notebook as if it had been run, with ten code cells and one picture."""
+    alt = {"image": {"alt": "A line that rises from zero to one."}}
+    cells = [
+        new_markdown_cell("# Title\n\n## The question\n\n```python\n# a comment\n```"),
+        new_markdown_cell("## What you will build\n\n## What you need"),
+        code("import math", tags=["setup"]),
+        code("print(round(math.pi, 2))", printed("3.14\n")),
+        code("1 + 1", new_output("execute_result", {"text/plain": "2"})),
+        code("draw()", picture(), mystnb=alt),
+        *(code(f"number = {n}") for n in range(6)),
+    ]
+    return numbered(new_notebook(cells=cells))
+
+
+def numbered(notebook: NotebookNode) -> NotebookNode:
+    """Give cells ids and execution counts as a run from the top would."""
+    count = 0
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+        if cell.cell_type == "code":
+            count += 1
+            cell.execution_count = count
+            for output in cell.outputs:
+                if output.output_type == "execute_result":
+                    output.execution_count = count
+    return notebook
+
+
+def written(notebook: NotebookNode, path: Path) -> Path:
+    nbformat.write(notebook, path)
+    return path

@@ -1,0 +1,187 @@
+"""What every notebook of the book keeps to; each rule yields complaints.
+
+A complaint names the cell by its number from 0 among all cells, as JupyterLab's
+status bar does not, but as `python -m tools.notebooks` does, and says what to do.
+"""
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+KNOWN_TAGS = {
+    *("setup", "exercise", "solution", "raises-exception", "nbval-ignore-output"),
+    *("hide-input", "hide-output", "hide-cell"),
+    *("remove-input", "remove-output", "remove-cell"),
+}
+NOT_SHOWN = KNOWN_TAGS - {
+    *("raises-exception", "nbval-ignore-output", "hide-output", "remove-output")
+}
+OPENING = ("The question", "What you will build", "What you need")
+MOST_BYTES = 1_000_000
+MOST_LINES, LONGEST_LINE = 20, 88
+SHORTEST_ALT = 20
+UNCHECKED_SHARE = 0.1
+RERUN = "run `make notebooks NB=chapters/<name>.ipynb`"
+MARKER = re.compile(r"^\s*#\s*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)\s*$", re.M)
+FENCED = re.compile(r"^(```|~~~|:::).*?^\1", re.M | re.S)
+MACHINE = re.compile(
+    r"(?<![\w.:/])/(?:home|Users|root|tmp|work|usr|opt|var|private|content)/\S*"
+    r"|\b[A-Z]:\\\S+|\b0x[0-9a-fA-F]{6,}"
+)
+
+Complaints = Iterator[str]
+
+
+def tags(cell: NotebookNode) -> set[str]:
+    return set(cell.metadata.get("tags", []))
+
+
+def code_cells(notebook: NotebookNode) -> list[tuple[int, NotebookNode]]:
+    cells = enumerate(notebook.cells)
+    return [(number, cell) for number, cell in cells if cell.cell_type == "code"]
+
+
+def outputs(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode, NotebookNode]]:
+    for number, cell in code_cells(notebook):
+        for output in cell.outputs:
+            yield number, cell, output
+
+
+def headings(notebook: NotebookNode) -> list[tuple[int, str]]:
+    """Return (level, words) of every heading, in order."""
+    texts = (FENCED.sub("", c.source) for c in notebook.cells if c.cell_type != "code")
+    lines = (re.match(r"(#+)\s+(.*)", line) for t in texts for line in t.splitlines())
+    return [(len(line[1]), line[2].strip()) for line in lines if line]
+
+
+def runs_from_top_to_bottom(notebook: NotebookNode) -> Complaints:
+    for expected, (number, cell) in enumerate(code_cells(notebook), 1):
+        if not cell.source.strip():
+            yield f"cell {number}: a code cell must hold code; delete it"
+        elif cell.execution_count != expected:
+            yield (
+                f"cell {number}: the execution count must be {expected}, "
+                f"got {cell.execution_count}; {RERUN}"
+            )
+
+
+def has_known_tags_only(notebook: NotebookNode) -> Complaints:
+    for number, cell in enumerate(notebook.cells):
+        for tag in sorted(tags(cell) - KNOWN_TAGS):
+            yield f"cell {number}: unknown tag {tag!r}; use {sorted(KNOWN_TAGS)}"
+        if cell.cell_type == "code" and (found := MARKER.search(cell.source)):
+            yield f"cell {number}: {found[1]} as a comment; use a cell tag instead"
+
+
+def begins_with_setup(notebook: NotebookNode) -> Complaints:
+    marked = [number for number, cell in code_cells(notebook) if "setup" in tags(cell)]
+    first = [number for number, _ in code_cells(notebook)[:1]]
+    if marked != first or not first:
+        yield (
+            "the first code cell, and no other, must be the set-up cell with the tag "
+            f"'setup', got that tag at {marked} and the first code cell at {first}"
+        )
+
+
+def has_one_title(notebook: NotebookNode) -> Complaints:
+    titles = [words for level, words in headings(notebook) if level == 1]
+    if len(titles) != 1:
+        yield f"one heading of level 1 is needed, got {titles}"
+
+
+def has_the_opening(notebook: NotebookNode) -> Complaints:
+    there = [words for _, words in headings(notebook) if words in OPENING]
+    if there != [*OPENING]:
+        yield f"the headings {[*OPENING]} are needed once, in this order, got {there}"
+
+
+def checks_its_outputs(notebook: NotebookNode) -> Complaints:
+    cells = code_cells(notebook)
+    free = [number for number, cell in cells if "nbval-ignore-output" in tags(cell)]
+    if len(free) > UNCHECKED_SHARE * len(cells):
+        yield (
+            f"at most {UNCHECKED_SHARE:.0%} of the code cells may be tagged "
+            f"nbval-ignore-output, got {len(free)} of {len(cells)}: {free}; "
+            "print what is the same in every run, and assert the rest"
+        )
+
+
+def stores_no_widget_state(notebook: NotebookNode) -> Complaints:
+    if "widgets" in notebook.metadata:
+        yield f"metadata.widgets must not be stored; {RERUN}"
+
+
+def is_small(notebook: NotebookNode) -> Complaints:
+    size = len(json.dumps(notebook, indent=1, ensure_ascii=False).encode())
+    if size > MOST_BYTES:
+        yield f"at most {MOST_BYTES} bytes, got {size}; make its pictures smaller"
+
+
+def ran_without_errors(notebook: NotebookNode) -> Complaints:
+    for number, cell, output in outputs(notebook):
+        if output.output_type == "error" and "raises-exception" not in tags(cell):
+            yield (
+                f"cell {number}: stores {output.ename}; mend it, or tag it "
+                "raises-exception if the error is the point"
+            )
+
+
+def texts_of(output: NotebookNode) -> list[str]:
+    """Return every text that a reader can see in this output."""
+    data = output.get("data", {})
+    shown = [text for kind, text in data.items() if not kind.startswith("image/")]
+    streams = [output.get("text", ""), output.get("evalue", "")]
+    return [*map(str, shown), *streams, *output.get("traceback", [])]
+
+
+def names_no_machine(notebook: NotebookNode) -> Complaints:
+    host = socket.gethostname()
+    for number, _, output in outputs(notebook):
+        for text in texts_of(output):
+            if found := MACHINE.search(text):
+                yield f"cell {number}: prints {found[0]!r}, of this machine only"
+            if len(host) > 5 and host in text:
+                yield f"cell {number}: prints the name of this machine"
+
+
+def describes_its_pictures(notebook: NotebookNode) -> Complaints:
+    for number, cell, output in outputs(notebook):
+        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+        if "image/png" in output.get("data", {}) and len(alt) < SHORTEST_ALT:
+            yield (
+                f"cell {number}: a picture needs what it shows, at least "
+                f"{SHORTEST_ALT} characters, in the cell's metadata "
+                f'"mystnb": {{"image": {{"alt": "..."}}}}, got {alt!r}'
+            )
+
+
+def shows_short_code(notebook: NotebookNode) -> Complaints:
+    for number, cell in code_cells(notebook):
+        lines = cell.source.strip().splitlines()
+        if len(lines) > MOST_LINES and not tags(cell) & NOT_SHOWN:
+            yield (
+                f"cell {number}: at most {MOST_LINES} lines of code are shown at "
+                f"once, got {len(lines)}; split it, or tag it hide-input"
+            )
+        for line in lines:
+            if len(line) > LONGEST_LINE:
+                yield f"cell {number}: longer than {LONGEST_LINE} characters: {line}"
+
+
+RULES = (
+    *(runs_from_top_to_bottom, has_known_tags_only, begins_with_setup),
+    *(has_one_title, has_the_opening, checks_its_outputs, stores_no_widget_state),
+    *(is_small, ran_without_errors, names_no_machine, describes_its_pictures),
+    *(shows_short_code,),
+)
+
+
+def setup_cell(path: Path) -> str:
+    """Return the code of a notebook's first code cell."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    sources = ("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    return next(sources, "")

@@ -1,0 +1,104 @@
+"""Each rule complains about a notebook that breaks it, and about no other."""
+
+from collections.abc import Callable
+
+import pytest
+import rules
+from examples import code, good_notebook, numbered, picture, printed
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_output
+
+Break = Callable[[NotebookNode], object]
+
+
+def add(*cells: NotebookNode) -> Break:
+    """Return a change that appends cells, and numbers all anew."""
+
+    def change(notebook: NotebookNode) -> None:
+        notebook.cells.extend(cells)
+        numbered(notebook)
+
+    return change
+
+
+def at(number: int, **fields: object) -> Break:
+    """Return a change that sets fields of one cell."""
+    return lambda notebook: notebook.cells[number].update(fields)
+
+
+def tag(number: int, *names: str) -> Break:
+    """Return a change that replaces the tags of one cell."""
+    return lambda nb: nb.cells[number].metadata.update(tags=[*names])
+
+
+ERROR = new_output("error", ename="ValueError", evalue="no", traceback=[])
+BREAKS = {
+    "never run": (at(4, execution_count=None), "must be 3, got None"),
+    "run out of order": (at(4, execution_count=9), "must be 3, got 9"),
+    "no code": (at(4, source=" "), "must hold code"),
+    "a strange tag": (tag(4, "hide_input"), "unknown tag 'hide_input'"),
+    "a marker": (at(4, source="# NBVAL_IGNORE_OUTPUT\n1"), "use a cell tag instead"),
+    "no set-up cell": (tag(2), "must be the set-up cell"),
+    "a second set-up cell": (tag(3, "setup"), "must be the set-up cell"),
+    "a late set-up cell": (lambda nb: nb.cells.insert(2, code("0")), "set-up cell"),
+    "two titles": (add(new_markdown_cell("# Again")), "'Again'"),
+    "no title": (at(0, source="## The question"), "level 1 is needed, got []"),
+    "no opening": (at(1, source="## What you need"), "got ['The question', 'What yo"),
+    "unchecked": (
+        lambda nb: [tag(n, "nbval-ignore-output")(nb) for n in (3, 4)],
+        "10%",
+    ),
+    "widget state": (lambda nb: nb.metadata.update(widgets={}), "metadata.widgets"),
+    "a large output": (add(code("x", printed("x" * 1_000_000))), "at most 1000000 b"),
+    "an error": (add(code("fail()", ERROR)), "stores ValueError"),
+    "a path": (add(code("x", printed("in /home/me/x.py"))), "prints '/home/me/x.py'"),
+    "an address": (add(code("x", printed("<F at 0x7f01020304>"))), "'0x7f01020304'"),
+    "a bare picture": (add(code("draw()", picture())), "needs what it shows"),
+    "long code": (add(code("\n".join("x" * 21))), "got 21"),
+    "a long line": (add(code("x" * 89)), "longer than 88"),
+}
+
+
+def complaints(notebook: NotebookNode) -> list[str]:
+    return [text for rule in rules.RULES for text in rule(notebook)]
+
+
+def test_good_notebook_is_not_complained_about():
+    assert complaints(good_notebook()) == []
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_breaking_a_rule_is_complained_about_once(name):
+    change, expected = BREAKS[name]
+    notebook = good_notebook()
+    change(notebook)
+    about_this = [text for text in complaints(notebook) if expected in text]
+    assert len(about_this) == 1, complaints(notebook)
+
+
+def test_every_rule_is_broken_by_some_example():
+    broken = set()
+    for change, _ in BREAKS.values():
+        notebook = good_notebook()
+        change(notebook)
+        broken |= {rule for rule in rules.RULES if list(rule(notebook))}
+    assert broken == set(rules.RULES)
+
+
+@pytest.mark.parametrize("word", ["hide-input", "solution", "exercise", "remove-cell"])
+def test_code_that_is_not_shown_may_be_long(word):
+    notebook = good_notebook()
+    add(code("\n".join("x" * 21), tags=[word]))(notebook)
+    assert complaints(notebook) == []
+
+
+def test_an_expected_error_may_be_stored():
+    notebook = good_notebook()
+    add(code("fail()", ERROR, tags=["raises-exception"]))(notebook)
+    assert complaints(notebook) == []
+
+
+def test_addresses_of_the_web_are_no_paths():
+    notebook = good_notebook()
+    add(code("x", printed("https://example.org/home/x and a/tmp/b")))(notebook)
+    assert complaints(notebook) == []

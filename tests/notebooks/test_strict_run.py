@@ -1,0 +1,180 @@
+"""The strict run turns red for what it is there to catch."""
+
+import re
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from examples import code, numbered, printed, written
+from nbformat import NotebookNode
+from nbformat.v4 import new_notebook, new_output
+
+from tools.kernels import kernel_environment
+from tools.notebook_form import read, text_of
+from tools.offline import offline_prefix
+from tools.strict_run import CELL_TIMEOUT, strict_command
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
+VERDICT = re.compile(r"(\w+)(?:\.|::)ipynb::Cell \d+ ([A-Z]+)")
+
+PI = code("print(round(3.14159, 2))", printed("3.14\n"))
+NAMES = ("TRANSFORMER_LIB_CHECK_SHAPES", "OMP_NUM_THREADS")
+WIDGET = """\
+import ipywidgets
+class Slider(ipywidgets.IntSlider):
+    def _repr_mimebundle_(self, **_):
+        both = super()._repr_mimebundle_()
+        return {**both, "text/plain": "Slider()", "text/html": "<b>Slider</b>"}
+Slider()"""
+STATIC = {"text/plain": "Slider()", "text/html": "<b>Slider</b>"}
+DIAL = """\
+import socket
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=2)
+except OSError as error:
+    print(error.strerror)"""
+
+NOTEBOOKS = {
+    "honest": [PI],
+    "dead": [
+        code("x = 1"),
+        code("import os\nos._exit(3)"),
+        code("x = 1"),
+        code("x = 1"),
+    ],
+    "error": [code("1 / 0"), code("x = 1")],
+    "semicolon": [code("1 + 1;")],
+    "silent": [code("print(1)")],
+    "environment": [
+        code(f"import os\nfor n in {NAMES}: print(os.environ[n])", printed("1\n1\n"))
+    ],
+    "widget": [code(WIDGET, new_output("execute_result", STATIC))],
+    "offline": [code(DIAL, printed("Network is unreachable\n"))],
+}
+
+
+def strict_run(*paths: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*strict_command([*paths]), "-v"],
+        cwd=ROOT,
+        env=kernel_environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def with_another_digit(notebook: NotebookNode) -> NotebookNode:
+    """Change the last printed digit of the first checked cell that prints one."""
+    checked = (
+        output
+        for cell in notebook.cells
+        if "nbval-ignore-output" not in cell.metadata.get("tags", [])
+        for output in cell.get("outputs", [])
+        if re.search(r"\d", output.get("text", ""))
+    )
+    output = next(checked)
+    before, digit, after = re.fullmatch(r"(.*)(\d)(.*)", output.text, re.S).groups()
+    output.text = f"{before}{(int(digit) + 1) % 10}{after}"
+    return notebook
+
+
+class Run:
+    """One strict run over all the small notebooks; one, because each takes seconds."""
+
+    def __init__(self, folder: Path) -> None:
+        examples = {
+            name: numbered(new_notebook(cells=cells))
+            for name, cells in NOTEBOOKS.items()
+        }
+        examples["forged"] = with_another_digit(read_again(examples["honest"]))
+        examples["fresh"] = new_notebook(cells=[code("1 + 1"), code("2 + 2")])
+        paths = [written(nb, folder / f"{name}.ipynb") for name, nb in examples.items()]
+        started = time.monotonic()
+        self.done = strict_run(*paths)
+        self.seconds = time.monotonic() - started
+
+    def verdicts(self, name: str) -> Counter[str]:
+        """Return how many cells of this notebook passed, failed, were skipped."""
+        found = VERDICT.findall(self.done.stdout)
+        return Counter(verdict for notebook, verdict in found if notebook == name)
+
+    def words(self, name: str) -> str:
+        """Return what the report says under the headings of this notebook."""
+        parts = re.split(
+            r"^_+ (\w+)\.ipynb::Cell \d+ _+$", self.done.stdout, flags=re.M
+        )
+        return "".join(text for notebook, text in pairs(parts[1:]) if notebook == name)
+
+
+def pairs(parts: list[str]) -> list[tuple[str, str]]:
+    return [*zip(parts[::2], parts[1::2], strict=True)]
+
+
+def read_again(notebook: NotebookNode) -> NotebookNode:
+    import nbformat
+
+    return nbformat.reads(nbformat.writes(notebook), as_version=4)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(tmp_path_factory.mktemp("strict"))
+
+
+def test_honest_passes_and_one_changed_digit_fails(run):
+    assert run.done.returncode == 1
+    assert run.verdicts("honest") == {"PASSED": 1}
+    assert run.verdicts("forged") == {"FAILED": 1}
+    assert "'3.15" in run.words("forged")
+
+
+def test_dead_kernel_is_noticed_and_the_rest_not_run(run):
+    assert run.verdicts("dead") == {"PASSED": 1, "FAILED": 1, "SKIPPED": 2}
+    assert "The kernel died in this cell" in run.words("dead")
+    assert "not run, because Cell 1 of this notebook failed" in run.done.stdout
+    assert run.seconds < CELL_TIMEOUT  # how long nbval alone would wait
+
+
+def test_notebook_that_was_never_executed_is_refused(run):
+    assert run.verdicts("fresh") == {"FAILED": 1, "SKIPPED": 1}
+    assert "Cell was never executed; run `make notebooks`" in run.words("fresh")
+
+
+def test_error_that_is_not_expected_fails(run):
+    assert run.verdicts("error") == {"FAILED": 1, "SKIPPED": 1}
+    assert "ZeroDivisionError" in run.words("error")
+
+
+def test_output_that_was_not_stored_fails(run):
+    assert run.verdicts("silent") == {"FAILED": 1}
+
+
+def test_semicolon_hides_a_value_as_it_does_for_readers(run):
+    assert run.verdicts("semicolon") == {"PASSED": 1}, run.words("semicolon")
+
+
+def test_kernels_check_shapes_and_use_one_thread(run):
+    assert run.verdicts("environment") == {"PASSED": 1}, run.words("environment")
+
+
+def test_widget_view_that_was_not_stored_is_not_missed(run):
+    assert run.verdicts("widget") == {"PASSED": 1}, run.words("widget")
+
+
+def test_network_is_cut_off_where_it_can_be(run):
+    expected = "PASSED" if offline_prefix() else "FAILED"
+    assert run.verdicts("offline") == {expected: 1}, run.words("offline")
+
+
+def test_changed_digit_in_a_chapter_fails(tmp_path):
+    path = CHAPTERS[0]
+    copy = tmp_path / path.name
+    copy.write_text(text_of(with_another_digit(read(path))), encoding="utf-8")
+    done = strict_run(copy)
+    assert done.returncode == 1, done.stdout
+    assert "Cell outputs differ" in done.stdout
