@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from transformer_lib.widgets import SoftmaxMask
+from transformer_lib.widgets import AttentionStepper, PositionLab, SoftmaxMask
 from transformer_lib.widgets.figure import Figure
 
 HOSTILE = {
@@ -40,7 +40,30 @@ class Example:
     """Bytes (gzip) of the figure's own code."""
 
 
+def _two_tokens(tokens: list[str]) -> Figure:
+    vectors = [[1.0, 0.0], [0.0, 1.0]]
+    return AttentionStepper(
+        tokens=tokens, query=vectors, key=vectors, value=vectors, selected=[0, 1]
+    )
+
+
 EXAMPLES: dict[str, Example] = {
+    "attention_stepper": Example(
+        make=lambda: AttentionStepper(step="scores"),
+        keys=["Home", "ArrowRight", "ArrowRight", "Enter"],
+        said="the 4 products of “it” and “slept” sum to 1.74, number 3 of 5 scores",
+        changed={"selected": [4, 2], "locked": True},
+        bad={"query": [[1.0]]},
+        with_tokens=_two_tokens,
+    ),
+    "position_lab": Example(
+        make=PositionLab,
+        keys=["Home", "ArrowRight", "ArrowDown", "Enter"],
+        said="Position 1, dimension 1: 0.54. Dimension 1 is a cosine",
+        changed={"position": 1, "dimension": 1},
+        bad={"d_model": 7},
+        with_tokens=lambda tokens: PositionLab(view="order", tokens=tokens),
+    ),
     "softmax_mask": Example(
         make=SoftmaxMask,
         keys=["ArrowUp", "Home", "ArrowRight", "+", "Enter"],
