@@ -1,0 +1,87 @@
+"""The runner goes on after a failure, counts truthfully and names what is red."""
+
+import sys
+from collections import Counter
+
+import pytest
+
+from tools import test as runner
+from tools.offline import offline_prefix
+from tools.stages import ROOT, Stage, folders_of_tests, plain, stages
+from tools.test import Outcome, run_stage, summarize
+
+
+def stage(code: str, *, counts_tests: bool = True, group: str = "x") -> Stage:
+    return Stage(group, "trial", [sys.executable, "-c", code], plain, counts_tests)
+
+
+SAY = "print('=== 2 passed, 1 skipped in 0.1s ===')"
+
+
+@pytest.mark.parametrize(
+    ("code", "counts_tests", "expected"),
+    [
+        (SAY, True, {"passed": 2, "skipped": 1}),
+        (f"{SAY}; exit(1)", True, {"passed": 2, "skipped": 1, "failed": 1}),
+        ("pass", True, {"failed": 1}),  # a stage that tested nothing is no success
+        ("exit(5)", True, {"failed": 1}),
+        ("print('=== 3 failed in 0.1s ==='); exit(1)", True, {"failed": 3}),
+        ("pass", False, {"passed": 1}),
+        ("exit(1)", False, {"failed": 1}),
+    ],
+)
+def test_outcome_of_a_stage(code, counts_tests, expected):
+    outcome = run_stage(stage(code, counts_tests=counts_tests))
+    assert +outcome.counts == Counter(expected)
+    assert outcome.failed == ("failed" in expected)
+
+
+def test_summary_ends_with_verdict_and_sum(capsys):
+    good = Outcome(stage(""), Counter(passed=4, skipped=1), 1.0)
+    bad = Outcome(Stage("y", "bad one", [], plain), Counter(passed=2, failed=3), 2.0)
+    summarize([good, bad])
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "RED: bad one",
+        "6 passed, 3 failed, 1 skipped",
+    ]
+    summarize([good])
+    assert "GREEN" in capsys.readouterr().out.splitlines()[-2]
+
+
+def test_summary_says_so_when_the_network_was_not_cut(capsys, monkeypatch):
+    outcome = Outcome(stage("", group="notebooks"), Counter(passed=1), 1.0)
+    monkeypatch.setattr(runner, "offline_prefix", list)
+    summarize([outcome])
+    assert "ran WITH the network" in capsys.readouterr().out
+    monkeypatch.setattr(runner, "offline_prefix", lambda: ["unshare"])
+    summarize([outcome])
+    assert "NOTE" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("second", "code"), [("pass", 0), ("exit(1)", 1)])
+def test_all_stages_run_after_a_failure(monkeypatch, capsys, second, code):
+    trial = [
+        stage(second, counts_tests=False),
+        Stage("z", "last", [sys.executable, "-c", SAY], plain),
+    ]
+    monkeypatch.setattr(runner, "stages", lambda: trial)
+    monkeypatch.setattr(sys, "argv", ["test"])
+    assert runner.main() == code
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"{3 - code} passed")
+
+
+def test_unknown_group_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["test", "nonsense"])
+    assert runner.main() == 2
+    assert "got nonsense" in capsys.readouterr().out
+
+
+def test_every_folder_and_notebook_is_in_some_stage():
+    words = [word for stage in stages() for word in stage.command]
+    assert {f"tests/{name}" for name in folders_of_tests()} <= set(words)
+    assert {str(path) for path in (ROOT / "chapters").glob("*.ipynb")} <= set(words)
+
+
+def test_offline_prefix_is_empty_without_unshare(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert offline_prefix() == []

@@ -1,0 +1,138 @@
+"""The set-up's failures: one line each that says what to do; nothing is installed."""
+
+import ast
+import hashlib
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tools.setup import assets, interpreters, packages, pip_wheel
+from tools.setup.saying import SetupError, ToolError, run_tool
+
+ROOT = Path(__file__).parents[2]
+PIP_WORDS = {
+    "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on "
+    "device": "the disk is full",
+    "WARNING: Retrying: NewConnectionError('Temporary failure in name resolution')\n"
+    "ERROR: No matching distribution found for torch": "could not be reached",
+    "ERROR: No matching distribution found for torch==2.13.0": "pip failed: ERROR: No",
+}
+NPM_WORDS = {
+    "npm error code EUSAGE\nnpm error `npm ci` can only install packages when your "
+    "package.json and package-lock.json are in sync": "must agree with package.json",
+    "npm error code ENOTFOUND\nnpm error network request failed": "not be reached",
+    "npm error code EINTEGRITY\nnpm error sha512": "npm failed: npm error code EINTEG",
+}
+
+
+@pytest.mark.parametrize("said", PIP_WORDS)
+def test_failure_of_pip_is_explained(said):
+    line = str(packages.explained(ToolError(said.splitlines())))
+    assert PIP_WORDS[said] in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize("said", NPM_WORDS)
+def test_failure_of_npm_is_explained(said):
+    line = str(assets.explained(ToolError(said.splitlines())))
+    assert NPM_WORDS[said] in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_failed_install_removes_the_environment(tmp_path, monkeypatch, made):
+    venv = tmp_path / ".venv"
+    venv.mkdir()
+
+    def fail(*_: object) -> None:
+        raise ToolError(["ERROR: something"])
+
+    monkeypatch.setattr(packages, "make_venv", lambda _: None if made else fail())
+    monkeypatch.setattr(packages, "install_packages", fail)
+    with pytest.raises(SetupError, match="pip failed: ERROR: something"):
+        packages.bring_packages(venv, afresh=True)
+    assert not venv.exists()
+
+
+def test_too_little_disk_is_refused_and_little_is_noted(tmp_path, monkeypatch, capsys):
+    def free(gigabytes: float) -> None:
+        disk = SimpleNamespace(free=gigabytes * 1e9)
+        monkeypatch.setattr(packages.shutil, "disk_usage", lambda _: disk)
+
+    free(2.9)
+    with pytest.raises(SetupError, match=r"3 GB of free disk .* got 2\.9 GB"):
+        packages.check_disk(tmp_path)
+    monkeypatch.setattr(packages.os, "uname", lambda: SimpleNamespace(sysname="Linux"))
+    free(5.0)
+    packages.check_disk(tmp_path)
+    assert "PIP_EXTRA_INDEX_URL" in capsys.readouterr().out
+    free(50.0)
+    packages.check_disk(tmp_path)
+    assert capsys.readouterr().out == ""
+
+
+def test_python_that_suits_is_found_beside_one_that_does_not(monkeypatch):
+    versions = {"old": (3, 9), "broken": None, "newer": (3, 15), "good": (3, 13)}
+    monkeypatch.setattr(interpreters, "candidates", lambda: [*versions])
+    monkeypatch.setattr(interpreters, "version_of", versions.get)
+    assert interpreters.find_python() == "good"
+    del versions["good"]
+    with pytest.raises(SetupError, match=r"Python 3.11 to 3.14 is needed, found 3\."):
+        interpreters.find_python()
+
+
+def test_version_of_a_real_and_of_a_broken_interpreter(tmp_path):
+    assert interpreters.version_of(sys.executable) == sys.version_info[:2]
+    broken = tmp_path / "python3.13"
+    broken.write_text("#!/bin/sh\necho not found >&2; exit 127\n")
+    broken.chmod(0o755)
+    assert interpreters.version_of(str(broken)) is None
+    assert interpreters.version_of(str(tmp_path / "none")) is None
+
+
+def test_wheel_of_another_hash_is_refused(tmp_path, monkeypatch):
+    page = f'<a href="../files/{pip_wheel.WHEEL}#sha256=0">pip</a>'
+    asked: list[str] = []
+
+    def fetch(url: str) -> bytes:
+        asked.append(url)
+        return page.encode() if url.endswith("/pip/") else b"content"
+
+    monkeypatch.setattr(pip_wheel, "fetch", fetch)
+    monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple/")
+    with pytest.raises(SetupError, match=r"must have SHA-256 .*, got ed7002b4"):
+        pip_wheel.fetch_pip(tmp_path)
+    assert [*tmp_path.iterdir()] == []
+    good = hashlib.sha256(b"content").hexdigest()
+    monkeypatch.setattr(pip_wheel, "SHA256", good)
+    assert pip_wheel.fetch_pip(tmp_path).read_bytes() == b"content"
+    assert asked[-2:] == [
+        "https://index.example/simple/pip/",
+        f"https://index.example/simple/files/{pip_wheel.WHEEL}",
+    ]
+
+
+def test_index_without_the_wheel_or_out_of_reach_is_said():
+    with pytest.raises(SetupError, match="does not offer pip-"):
+        pip_wheel.wheel_url("<a href='other.whl'>", "https://index.example/simple/pip/")
+    with pytest.raises(SetupError, match="package index could not be reached"):
+        pip_wheel.fetch("http://127.0.0.1:9/simple/pip/")
+
+
+def test_failing_tool_gives_its_last_words():
+    with pytest.raises(ToolError, match=r"^one\ntwo$"):
+        run_tool([sys.executable, "-c", "print('one\\ntwo'); exit(3)"], {})
+
+
+def test_set_up_speaks_the_language_of_older_pythons():
+    """The whole set-up compiles as Python 3.8, where it must still explain itself."""
+    for path in (ROOT / "tools/setup").glob("*.py"):
+        compile_as_38(path)
+
+
+def compile_as_38(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    ast.parse(source, filename=str(path), feature_version=(3, 8))
+    assert "from __future__ import annotations" in source or path.stem == "__init__"
