@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import READY, ROOT, placeholder
 from figure_examples import EXAMPLES, HOSTILE
+from figure_page import READY, ROOT, placeholder
 
 AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text()
 PHONE = {"viewport": {"width": 320, "height": 640}}
@@ -412,6 +412,10 @@ def test_equation_and_cells_light_together(visit, alone):
         name = parts.nth(i).get_attribute("data-part")
         lit = page.page.locator(f".formula .lit[data-part='{name}']").count()
         assert lit == page.page.locator(f".formula [data-part='{name}']").count()
+        ink, ground = parts.nth(i).evaluate(
+            "(e) => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+        )
+        assert ink == "rgb(255, 255, 255)" != ground
     assert page.page.locator(".formula button[tabindex='0']").count() == 1
 
 

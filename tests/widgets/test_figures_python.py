@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import traitlets
-from conftest import BUNDLER, ROOT, run_node
 from figure_examples import EXAMPLES, HOSTILE
+from figure_page import BUNDLER, ROOT, run_node
 
 from transformer_lib.widgets.state import LIMIT
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import run_node
+from figure_page import run_node
 
 from transformer_lib.widgets import SoftmaxMask
 

@@ -1,5 +1,6 @@
 // Bundles each figure (src/<name>.mjs) into one file.
 //   node bundle.mjs                       ES modules into static/, committed
+//   node bundle.mjs NAME ...              only these figures
 //   node bundle.mjs --check               fails if a committed file is not fresh
 //   node bundle.mjs --iife --outdir DIR   classic scripts for the site and file://
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -10,7 +11,8 @@ import { build } from "esbuild";
 
 const here = import.meta.dirname;
 const source = join(here, "src");
-const { values: asked } = parseArgs({
+const { values: asked, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     check: { type: "boolean" },
     iife: { type: "boolean" },
@@ -21,6 +23,7 @@ const { values: asked } = parseArgs({
 const names = (await readdir(source))
   .filter((file) => file.endsWith(".mjs"))
   .map((file) => basename(file, ".mjs"))
+  .filter((name) => positionals.length === 0 || positionals.includes(name))
   .sort();
 
 const common = {

@@ -54,7 +54,9 @@ def _plain(value: Any) -> str:
     return f"{round(value, 2):g}" if isinstance(value, float) else str(value)
 
 
-def svg(width: float, height: float, label: str, body: Sequence[str]) -> str:
+def svg(
+    width: int | float, height: int | float, label: str, body: Sequence[str]
+) -> str:
     """A picture from elements, with a text alternative, in the page's text color."""
     opening = tag(
         "svg",
@@ -92,7 +94,7 @@ def heatmap(
 ) -> str:
     """Draw queries by keys: weights 0..1 as color, `texts` in cells, masked hatched."""
     side = 44
-    left = 14 + 7.3 * max(len(token) for token in tokens)
+    left = max(50.0, 14 + 7.3 * max(len(token) for token in tokens))
     body = [
         tag("text", t, x=left - 8, y=42.0 + side * i, text_anchor="end")
         for i, t in enumerate(tokens)
@@ -100,6 +102,10 @@ def heatmap(
     body += [
         tag("text", t, x=left + side * (i + 0.5), y=12, text_anchor="middle")
         for i, t in enumerate(tokens)
+    ]
+    body += [
+        tag("text", sign, x=left - at, y=12, text_anchor="end")
+        for sign, at in (("Q↓", 30), ("K→", 6))
     ]
     for r, row in enumerate(weights):
         for c, weight in enumerate(row):

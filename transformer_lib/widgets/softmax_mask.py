@@ -106,8 +106,11 @@ class SoftmaxMask(Figure):
         query, key = quote(self.tokens[row]), quote(self.tokens[col])
         weight, total = weights[row][col], sum(weights[row])
         shown = "exactly 0" if weight == 0 else number(weight)
+        gives = f"gives {percent(weight)} of its weight to {key}"
+        if not np.isfinite(weight):
+            gives = f"and key {key}: the weight is {number(weight)}"
         first = (
-            f"Query {query} gives {percent(weight)} of its weight to {key}"
+            f"Query {query} {gives}"
             if self.mask[row][col]
             else f"Query {query} may not look at {key}: its weight is {shown}"
         )
@@ -138,7 +141,7 @@ class SoftmaxMask(Figure):
         rows: list[list[Any]] = []
         for name, weights, mask in zip(names, self.weights(), self.mask, strict=True):
             cells = [
-                number(w, 4) + ("" if is_open else " (masked)")
+                ("0" if w == 0 else number(w, 4)) + ("" if is_open else " (masked)")
                 for w, is_open in zip(weights, mask, strict=True)
             ]
             rows.append([name, *cells, number(sum(weights), 4)])
@@ -156,7 +159,7 @@ class SoftmaxMask(Figure):
         """Draw scores and weights side by side with matplotlib."""
         from matplotlib import pyplot as plt
 
-        figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.4))
+        figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
         names = [token_text(token, 8) for token in self.tokens]
         mask, scores = np.array(self.mask), np.array(self.scores)
         weights = np.array(self.weights())

@@ -59,9 +59,11 @@ export function layout(state, width = 680) {
   check(state);
   const { tokens } = state;
   const all = weights(state);
-  const labels = tokens.map((token) => tokenText(token, 10));
-  const half = width >= 620 ? (width - 24) / 2 : width;
-  const frame = matrixFrame({ rows: labels, cols: labels, width: half, extra: 1, max: 48 });
+  const labels = tokens.map((token) => tokenText(token, width < 480 ? 7 : 10));
+  const framed = (room) =>
+    matrixFrame({ rows: labels, cols: labels, width: room, extra: 1, max: 48 });
+  const half = framed((width - 24) / 2);
+  const frame = half.cell >= 36 ? half : framed(width); // side by side, or stacked
   const heads = (kind) =>
     labels.map((text, i) => ({ text, kind, label: `${kind} ${quote(tokens[i])}` }));
   const sums = all.map((row) => sum(row));
@@ -107,8 +109,11 @@ export function sentence(geometry, active) {
   const [query, key] = [quote(tokens[row]), quote(tokens[col])];
   const weight = all[row][col];
   const closed = mask[row].filter((open) => !open).length;
+  const gives = Number.isFinite(weight)
+    ? `gives ${percent(weight)} of its weight to ${key}`
+    : `and key ${key}: the weight is ${number(weight)}`;
   const first = mask[row][col]
-    ? `Query ${query} gives ${percent(weight)} of its weight to ${key}`
+    ? `Query ${query} ${gives}`
     : `Query ${query} may not look at ${key}: its weight is ` +
       `${weight === 0 ? "exactly 0" : number(weight)}`;
   const why = remark(geometry, row);
@@ -125,7 +130,10 @@ export function table({ state, weights: all, sums }) {
     header: ["query", ...names, "sum"],
     rows: all.map((row, r) => [
       names[r],
-      ...row.map((x, c) => (state.mask[r][c] ? number(x, 4) : `${number(x, 4)} (masked)`)),
+      ...row.map((x, c) => {
+        const text = x === 0 ? "0" : number(x, 4);
+        return state.mask[r][c] ? text : `${text} (masked)`;
+      }),
       number(sums[r], 4),
     ]),
   };
@@ -169,7 +177,8 @@ function cells(geometry, kind) {
   return map2(scores, (score, r, c) => {
     const open = mask[r][c];
     const weight = all[r][c];
-    const shade = Number.isFinite(weight) ? weight : 0;
+    const sure = Number.isFinite(weight);
+    const shade = sure ? weight : 0;
     const pair = `query ${quote(tokens[r])}, key ${quote(tokens[c])}`;
     if (kind === "scores")
       return {
@@ -179,8 +188,8 @@ function cells(geometry, kind) {
       };
     return {
       text: number(weight), masked: !open, area: shade, part: "weights",
-      fill: open ? cividis(shade) : "transparent",
-      ink: open ? inkOn(shade) : "var(--quiet)",
+      fill: open && sure ? cividis(weight) : "transparent",
+      ink: !open ? "var(--quiet)" : sure ? inkOn(weight) : undefined,
       label: `${pair}: weight ${number(weight)}${open ? "" : ", may not look"}`,
     };
   });
@@ -291,9 +300,9 @@ function build(ui) {
       }));
       const wrong = sums.filter((x) => !isOne(x)).length;
       const note = wrong
-        ? `✗ ${plural(wrong, "row")} not summing to 1${state.naive ? ", naive" : ""}`
-        : `✓ each row sums to 1${state.naive ? ", naive" : ""}`;
-      left.draw({ ...shared, note: "may not look: hatched", cells: cells(geometry, "scores") }, view);
+        ? `✗ ${plural(wrong, "row")} ${wrong === 1 ? "does" : "do"} not sum to 1`
+        : "✓ each row sums to 1";
+      left.draw({ ...shared, note: "hatched: may not look", cells: cells(geometry, "scores") }, view);
       right.draw({ ...shared, cells: cells(geometry, "weights"), note, sums: total }, view);
     },
   };

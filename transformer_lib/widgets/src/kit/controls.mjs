@@ -2,20 +2,18 @@
 // get(state) -> value, set(value, state) -> patch; `disabled(state)` where needed.
 import { h, join, set } from "./dom.mjs";
 
-let groups = 0; // names of radio groups; scoped to their own shadow root
-
 /** The controls of one figure; `ui` has state(), set(patch) and bind(update). */
 export function controls(ui) {
   const bound = ({ trait, get, set: patch }) => ({
     get: get ?? ((state) => state[trait]),
     put: (value) => ui.set(patch ? patch(value, ui.state()) : { [trait]: value }),
   });
-  const off = (option) => (state) => option.disabled?.(state) ?? false;
+  const off = (option, state) => option.disabled?.(state) ?? false;
 
   function input(option, type, event, props, read) {
     const { get, put } = bound(option);
     const node = h("input", { type, ...props, [`on${event}`]: () => put(read(node)) });
-    ui.bind((state) => set(node, { disabled: off(option)(state) }));
+    ui.bind((state) => set(node, { disabled: off(option, state) }));
     return { node, get };
   }
   const labeled = (label, ...parts) =>
@@ -48,7 +46,7 @@ export function controls(ui) {
           else ui.repaint();
         },
       });
-      ui.bind((state) => set(node, { value: String(get(state)), disabled: off(option)(state) }));
+      ui.bind((state) => set(node, { value: String(get(state)), disabled: off(option, state) }));
       return labeled(option.label, node);
     },
     /** { maxlength } */
@@ -78,14 +76,14 @@ export function controls(ui) {
         join(node, list(state), ([value]) => value, () => h("option"), (item, [, text]) =>
           set(item, { text }));
         node.selectedIndex = list(state).findIndex(([value]) => value === get(state));
-        set(node, { disabled: off(option)(state) });
+        set(node, { disabled: off(option, state) });
       });
       return labeled(option.label, node);
     },
     /** { options: [[value, text], ...] }: two to four choices side by side. */
     choice(option) {
       const { get, put } = bound(option);
-      const name = `choice${groups++}`;
+      const name = option.label; // of a group of radios within this shadow root
       const radios = option.options.map(([value]) =>
         h("input", { type: "radio", name, onchange: () => put(value) }),
       );
@@ -93,7 +91,7 @@ export function controls(ui) {
         radios.forEach((radio, i) =>
           set(radio, {
             checked: option.options[i][0] === get(state),
-            disabled: off(option)(state),
+            disabled: off(option, state),
           }),
         ),
       );
@@ -116,7 +114,7 @@ export function controls(ui) {
         },
       });
       ui.bind((state) => {
-        set(node, { disabled: off(option)(state) });
+        set(node, { disabled: off(option, state) });
         if (option.text) set(node, { text: option.text(state) });
       });
       return node;

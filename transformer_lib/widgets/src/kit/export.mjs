@@ -1,20 +1,28 @@
 // What a reader takes away: the picture as SVG or PNG, the numbers, the code.
-import { s } from "./dom.mjs";
+import { s, set } from "./dom.mjs";
 
 const STYLE = [
-  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity",
-  "stroke-linejoin", "paint-order", "opacity", "font-family", "font-size", "font-weight", "font-style",
-  "text-anchor", "dominant-baseline", "display", "visibility", "image-rendering",
+  "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order",
+  "opacity", "font-family", "font-size", "font-weight", "text-anchor",
+  "dominant-baseline", "display", "image-rendering",
 ];
+
+/** Leaves only what a picture alone needs: no roles, and no values of this page's CSS. */
+function strip(node) {
+  for (const { name, value } of [...node.attributes])
+    if (/^(role|class|aria|tabindex|data|style)/.test(name) || value.includes("var("))
+      node.removeAttribute(name);
+}
 
 function frozen(svg) {
   const copy = svg.cloneNode(true);
   const copies = copy.querySelectorAll("*");
   svg.querySelectorAll("*").forEach((node, i) => {
     const style = getComputedStyle(node);
+    strip(copies[i]);
     for (const name of STYLE) copies[i].style.setProperty(name, style.getPropertyValue(name));
-    for (const name of ["tabindex", "role", "class"]) copies[i].removeAttribute(name);
   });
+  strip(copy);
   return copy;
 }
 
@@ -30,13 +38,10 @@ export function toSVG(picture, { title, ground }) {
     const box = svg.getBoundingClientRect();
     const copy = frozen(svg);
     const style = getComputedStyle(svg);
-    for (const name of [...copy.attributes].map((a) => a.name))
-      if (/^(role|class|aria-|tabindex|data-)/.test(name)) copy.removeAttribute(name);
-    for (const [name, value] of Object.entries({
+    set(copy, {
       x: box.left - frame.left, y: box.top - frame.top, width: box.width,
       height: box.height, "font-family": style.fontFamily, color: style.color,
-    }))
-      copy.setAttribute(name, value);
+    });
     all.append(copy);
   }
   return new XMLSerializer().serializeToString(all);

@@ -9,11 +9,11 @@ import { kitCSS } from "./style.mjs";
 import { csv } from "./text.mjs";
 import { watchTheme } from "./theme.mjs";
 
-const copyOf = (value) => (value === undefined ? null : JSON.parse(JSON.stringify(value)));
+const copyOf = (value) => JSON.parse(JSON.stringify(value));
 
 /** The figure's traits as a plain object, and the one way to change them. */
 function store(model, traits, changed, signal) {
-  const state = () => Object.fromEntries(traits.map((name) => [name, model.get(name)]));
+  const state = () => Object.fromEntries(traits.map((name) => [name, model.get(name) ?? null]));
   const initial = copyOf(state());
   for (const name of traits) {
     model.on(`change:${name}`, changed);
@@ -35,7 +35,7 @@ function tableView() {
   );
   const cells = (row, values, head) =>
     join(row, values, (_, i) => i, (_, i) =>
-      h(head ? "th" : i === 0 ? "th" : "td", { scope: head ? "col" : i === 0 ? "row" : null }),
+      i && !head ? h("td") : h("th", { scope: head ? "col" : "row" }),
     (cell, value) => set(cell, { text: String(value) }));
   const draw = ({ caption, header, rows }) => {
     if (!node.open) return;
@@ -60,15 +60,17 @@ function exportView(name, get) {
     if (!(await said)) out.select();
   };
   const item = (text, onclick) => h("button", { type: "button", text, onclick });
+  const save = (kind, type, make) =>
+    item(kind.toUpperCase(), async () => download(await make(), `${name}.${kind}`, type));
   const link = item("Copy link", () => copy(get.link()));
   const ontoggle = () => set(link, { hidden: get.link() === null });
   const node = h(
     "details", { ontoggle }, h("summary", { text: "Export" }),
     h("div", {},
       h("div", { class: "menu" },
-        item("SVG", () => download(get.svg(), `${name}.svg`, "image/svg+xml")),
-        item("PNG", async () => download(await toPNG(get.svg()), `${name}.png`, "image/png")),
-        item("CSV", () => download(csv(get.rows()), `${name}.csv`, "text/csv")),
+        save("svg", "image/svg+xml", get.svg),
+        save("png", "image/png", () => toPNG(get.svg())),
+        save("csv", "text/csv", () => csv(get.rows())),
         item("Copy as PyTorch", () => copy(get.code())),
         link,
         done),
@@ -130,7 +132,7 @@ function mount(spec, model, el) {
     bind: (update) => bound.push(update),
     locked: (state = data.state()) => spec.locked?.(state) ?? null,
     lock: (cell) => data.set(spec.lock(cell, data.state())),
-    active: () => view.hover ?? ui.locked(),
+    active: () => view.hover ?? ui.locked() ?? spec.rest?.(data.state()) ?? null,
     hover: (cell) => {
       if (String(cell) === String(view.hover)) return;
       view.hover = cell;

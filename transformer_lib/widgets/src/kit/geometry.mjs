@@ -40,6 +40,7 @@ export function scale([a, b], [c, d]) {
 
 const SIGN = 7.5; // width of one monospace sign at 12.5 px
 const SLANT = 0.72; // cosine and sine of the slanted column labels, about 45 degrees
+const WIDE = 36; // room for a number in a column beside the cells
 const wide = (text) => [...text].length * SIGN;
 
 /**
@@ -47,21 +48,29 @@ const wide = (text) => [...text].length * SIGN;
  * rows, cols: shown texts; width: room; extra: more columns of cell width at the right.
  */
 export function matrixFrame({ rows, cols, width, extra = 0, max = 56, min = 24 }) {
-  const left = Math.min(96, Math.ceil(Math.max(SIGN, ...rows.map(wide))) + 14);
+  const left = Math.max(50, Math.min(96, Math.ceil(Math.max(...rows.map(wide))) + 12));
   const longest = Math.max(SIGN, ...cols.map(wide));
   const columns = cols.length + extra;
-  const size = (room) =>
-    Math.max(min, Math.min(max, Math.floor((room - left - 6) / columns)));
+  const more = (cell) => extra * Math.max(cell, WIDE);
+  const size = (room) => {
+    const even = (room - left - 6) / columns;
+    const fit = even < WIDE ? (room - left - 6 - extra * WIDE) / cols.length : even;
+    return Math.max(min, Math.min(max, Math.floor(fit)));
+  };
   const flat = longest <= size(width) - 4;
   const over = (cell) =>
-    Math.max(0, ...cols.map((t, i) => SLANT * wide(t) - (columns - i - 0.4) * cell));
+    Math.max(
+      0,
+      ...cols.map((t, i) => SLANT * wide(t) - (cols.length - i - 0.4) * cell - more(cell)),
+    );
   const cell = flat ? size(width) : size(width - over(size(width)));
   return {
     cell,
     left,
     flat,
+    beside: Math.max(cell, WIDE), // width of one more column
     top: flat ? 26 : Math.ceil(longest * SLANT) + 18,
-    width: Math.ceil(left + cell * columns + 6 + (flat ? 0 : over(cell))),
+    width: Math.ceil(left + cell * cols.length + more(cell) + 6 + (flat ? 0 : over(cell))),
     height: (flat ? 26 : Math.ceil(longest * SLANT) + 18) + cell * rows.length + 6,
   };
 }

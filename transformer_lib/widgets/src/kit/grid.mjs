@@ -8,50 +8,54 @@ const MOVES = {
   End: ([r], [rows, cols], all) => [all ? rows - 1 : r, cols - 1],
 };
 
+export const same = (a, b) => Boolean(a && b) && a[0] === b[0] && a[1] === b[1];
+const within = (x, n) => Math.max(0, Math.min(n - 1, x));
+export const clamp = ([r, c], [rows, cols]) => [within(r, rows), within(c, cols)];
+
+/** The keys of a grid: here(event) -> cell or null, go(cell), toggle(cell), lock(null). */
+export function keys(node, { size, here, go, toggle, lock, key = () => false }) {
+  node.addEventListener("keydown", (event) => {
+    const cell = here(event);
+    if (!cell || event.altKey || event.metaKey) return;
+    const move = MOVES[event.key];
+    if (key(event, cell)) event.preventDefault();
+    else if (event.key === "Enter") toggle(cell);
+    else if (event.key === "Escape") lock(null);
+    else if (move) go(clamp(move(cell, size(), event.ctrlKey), size()));
+    else return;
+    event.preventDefault();
+  });
+}
+
 /**
  * Makes the elements below `node` that have data-row and data-col one tab stop.
  * size() -> [rows, cols]; locked() -> [row, col] or null; hover(cell or null);
  * lock(cell or null); key(event, cell) -> true if it used the key (before the others).
  * Returns { update }: call it after every redraw.
  */
-export function grid(node, { size, locked, hover, lock, key = () => false }) {
+export function grid(node, { size, locked, hover, lock, key }) {
   let at = null;
   const cellOf = (target) => {
     const cell = target.closest?.("[data-row][data-col]");
     return cell && [Number(cell.dataset.row), Number(cell.dataset.col)];
   };
   const find = ([r, c]) => node.querySelector(`[data-row="${r}"][data-col="${c}"]`);
-  const clamp = ([r, c]) => {
-    const [rows, cols] = size();
-    return [Math.max(0, Math.min(rows - 1, r)), Math.max(0, Math.min(cols - 1, c))];
-  };
-  const same = (a, b) => a && b && a[0] === b[0] && a[1] === b[1];
   const update = () => {
-    at = clamp(at ?? locked() ?? [0, 0]);
+    at = clamp(at ?? locked() ?? [0, 0], size());
     for (const cell of node.querySelectorAll("[data-row][data-col]"))
       cell.setAttribute("tabindex", same(cellOf(cell), at) ? "0" : "-1");
   };
   const toggle = (cell) => lock(same(cell, locked()) ? null : cell);
-  const onkey = (event) => {
-    const here = cellOf(event.target);
-    if (!here || event.altKey || event.metaKey) return;
-    if (key(event, here)) event.preventDefault();
-    else if (event.key === "Enter") toggle(here);
-    else if (event.key === "Escape") lock(null);
-    else if (MOVES[event.key]) {
-      at = clamp(MOVES[event.key](here, size(), event.ctrlKey));
-      update();
-      find(at)?.focus();
-    } else return;
-    event.preventDefault();
+  const go = (cell, options) => {
+    at = cell;
+    update();
+    find(at)?.focus(options);
   };
-  node.addEventListener("keydown", onkey);
+  keys(node, { size, here: (event) => cellOf(event.target), go, toggle, lock, key });
   node.addEventListener("click", (event) => {
     const cell = cellOf(event.target);
     if (!cell) return;
-    at = cell;
-    update();
-    find(at)?.focus({ preventScroll: true });
+    go(cell, { preventScroll: true });
     toggle(cell);
   });
   node.addEventListener("pointerover", (event) => {

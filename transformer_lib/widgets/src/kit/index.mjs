@@ -16,6 +16,7 @@ The figures' kit. A figure is one file `src/<name>.mjs`:
     pytorch: (state, geometry) => "import torch\n...assert...",  // runs as it is
     locked: (state) => state.selected,        // what Enter or a click has locked, or null
     lock: (cell, state) => ({ selected: cell ?? [] }),           // patch for a lock
+    rest: (state) => [row, col],              // optional: active if nothing else is
     build: (ui) => ({
       controls: [ui.slider({ ... }), ...],    // nodes, in order
       formula: { equation: [...], code: [...] },                 // optional
@@ -38,6 +39,8 @@ matrix a token-by-token SVG grid, one tab stop: arrows, Home, End, Ctrl+Home, Ct
        contain the text that its cell shows (voice control asks for what it sees).
 grid   the same for a picture of your own: elements with data-row and data-col: grid.mjs.
        A 1-by-n grid is a list of points. Call .update() after each redraw.
+pad    a grid for pictures of thousands of points, heatmaps and curves, with one element
+       for the cell that the reader is at instead of one for each: pad.mjs.
 panel  panel("Title", node) -> { node, note }: a titled box around a picture of your own.
 formula  parts [name, text, class] in equation and code; elements with data-part="name"
        (matrix cells: `part`) light up together: formula.mjs.
@@ -57,5 +60,6 @@ export { figure } from "./figure.mjs";
 export { hatch, line, matrixFrame, scale } from "./geometry.mjs";
 export { grid } from "./grid.mjs";
 export { matrix, panel } from "./matrix.mjs";
+export { pad } from "./pad.mjs";
 export { cividis, cividisRGB, inkOn, palette } from "./palette.mjs";
 export { number, percent, python, quote, short, tokenText } from "./text.mjs";

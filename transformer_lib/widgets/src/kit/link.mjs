@@ -15,7 +15,7 @@ const entries = (hash) =>
       .replace(/^#/, "")
       .split("&")
       .filter((part) => part.includes("="))
-      .map((part) => [part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)]),
+      .map((part) => part.split(/=(.*)/s, 2)),
   );
 
 const kind = (value) => (Array.isArray(value) ? "array" : typeof value);

@@ -46,6 +46,26 @@ function drawCell(node, cell, { x, y, side, tall, active, locked }) {
   set(ring, box(x, y, side, tall, 2));
 }
 
+/** Middle of column i; the columns beside the n cells may be wider. */
+const middle = (i, { left, cell, beside }, n) =>
+  i < n ? left + (i + 0.5) * cell : left + n * cell + (i - n + 0.5) * beside;
+
+/** Which way the queries and the keys go: a letter and a line of its kind for each. */
+function axes(node, { frame, rows, cols }) {
+  const { left, top, cell } = frame;
+  const tall = frame.tall ?? cell;
+  const [down, right] = [top + tall * rows.length, left + cell * cols.length];
+  const signs = [
+    ["query", `M${left} ${top}V${down}`, "Q↓", left - 30],
+    ["key", `M${left} ${top}H${right}`, "K→", left - 6],
+  ].filter(([kind]) => [rows[0].kind, cols[0].kind].includes(kind));
+  join(node, signs, ([kind]) => kind, () => s("g", {}, s("path"), s("text")),
+    ({ children: [path, text] }, [kind, d, sign, x]) => {
+      set(path, { d, class: kind });
+      set(text, { x, y: top - 11, text: sign, class: kind, "text-anchor": "end" });
+    });
+}
+
 const newLabel = () => s("text", { class: "token" });
 
 /**
@@ -70,7 +90,7 @@ export function matrix(ui, { title, label, key, lock = ui.lock, locked = ui.lock
   function header(row, { frame, cols, sums }, active) {
     const all = sums ? [...cols, { text: "sum", label: "sum of the row", kind: "quiet" }] : cols;
     join(row, all, (_, i) => i, newLabel, (text, col, i) => {
-      const x = frame.left + (i + 0.5) * frame.cell;
+      const x = middle(i, frame, cols.length);
       const slanted = !frame.flat && i < cols.length;
       set(text, {
         x, y: frame.top - 11, text: col.text, role: "columnheader", "aria-label": col.label,
@@ -99,7 +119,7 @@ export function matrix(ui, { title, label, key, lock = ui.lock, locked = ui.lock
           });
         else if (item.kind === "sum")
           set(child, {
-            ...at, x: frame.left + (i - 0.5) * frame.cell, "text-anchor": "middle",
+            ...at, x: middle(i - 1, frame, all[r].length), "text-anchor": "middle",
             role: "gridcell", text: sums[r].text, "aria-label": sums[r].label,
             class: `token ${sums[r].strong ? "strong" : ""}`, "data-part": sums[r].part ?? null,
           });
@@ -120,9 +140,14 @@ export function matrix(ui, { title, label, key, lock = ui.lock, locked = ui.lock
       width: frame.width, height: frame.height,
       viewBox: `0 0 ${frame.width} ${frame.height}`,
     });
-    const lines = [null, ...data.cells];
-    join(picture, lines, (_, i) => i, () => s("g", { role: "row" }), (row, _, i) =>
-      i === 0 ? header(row, data, ui.active(view)) : body(row, i - 1, view));
+    const lines = ["axes", "header", ...data.cells];
+    const create = (_, i) =>
+      s("g", i === 0 ? { class: "axis", "aria-hidden": "true" } : { role: "row" });
+    join(picture, lines, (_, i) => i, create, (row, _, i) => {
+      if (i === 0) axes(row, data);
+      else if (i === 1) header(row, data, ui.active(view));
+      else body(row, i - 2, view);
+    });
     cells.update();
   }
   return { node, draw };

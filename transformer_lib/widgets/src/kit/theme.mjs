@@ -18,17 +18,16 @@ export function readTheme(el) {
   const ground = groundOf(el);
   const dark = ground ? luminance(ground) < 0.2 : luminance(text) > 0.35;
   const theme = palette[dark ? "dark" : "light"];
-  return { dark, text: contrast(text, ground ?? rgb(theme.ground)) < 4.5 && theme.text };
+  return { dark, text: contrast(text, ground ?? rgb(theme.ground)) < 4.5 ? theme.text : "" };
 }
 
 /** Keeps data-dark on `root` right; every listener ends with `signal`. */
 export function watchTheme(el, root, signal) {
   const read = () => {
     if (!el.isConnected) return;
-    root.style.color = "";
     const { dark, text } = readTheme(el);
     root.toggleAttribute("data-dark", dark);
-    if (text) root.style.color = text;
+    root.style.color = text;
   };
   const later = () => {
     read();

@@ -1,0 +1,84 @@
+"""What the tests of live figures share: node, pages, and a visit to a page."""
+
+import json
+import re
+import subprocess
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import BrowserContext, Page
+
+ROOT = Path(__file__).parents[2]
+BUNDLER = ROOT / "transformer_lib/widgets/bundle.mjs"
+GROUNDS = {"light": ("#ffffff", "#212529"), "dark": ("#121212", "#ced6dd")}
+READY = ".tl-figure[data-mounted] .fig"
+
+
+def run_node(*arguments: Any, stdin: str | None = None) -> str:
+    """Standard output of node; its standard error is the failure's message."""
+    command = ["node", *map(str, arguments)]
+    done = subprocess.run(
+        command, input=stdin, capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def document(body: str, theme: str = "light") -> str:
+    """A page of the book in short: language, title, main, the host script."""
+    ground, text = GROUNDS[theme]
+    return f"""<!doctype html><html lang="en"><head><meta charset="utf-8">
+<title>Figures</title><meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,">
+<style>body{{margin:16px auto;max-width:720px;padding:0 8px;background:{ground};
+color:{text};font:16px/1.6 system-ui,sans-serif}}</style></head>
+<body><main><h1>Figures</h1>{body}</main>
+<script src="figure-host.js"></script></body></html>"""
+
+
+class Visit:
+    """An open page that remembers every error and every request to elsewhere."""
+
+    def __init__(self, context: BrowserContext, server: str, site: Path) -> None:
+        self.page: Page = context.new_page()
+        self.server, self.site = server, site
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._heard)
+        self.page.on("dialog", lambda dialog: self.errors.append(dialog.message))
+        self.page.on("request", self._asked)
+
+    def _heard(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def _asked(self, request: Any) -> None:
+        if not re.match(f"{self.server}|file://|data:|blob:", request.url):
+            self.errors.append(f"request to {request.url}")
+
+    def open(self, file: str, *, disk: bool = False, live: bool = True) -> Page:
+        """Load the page and wait until its first figure is alive."""
+        home = self.site.as_uri() if disk else self.server
+        self.page.goto(f"{home}/{file}")
+        if live:
+            self.page.wait_for_selector(READY)
+        return self.page
+
+    def grid(self, nth: int = 0) -> Any:
+        """The first grid's tab stop in the nth figure."""
+        figure = self.page.locator(".tl-figure").nth(nth)
+        return figure.locator("[data-row][tabindex='0']").first
+
+    def said(self, nth: int = 0) -> str:
+        """The live sentence of the nth figure, when all is painted."""
+        self.page.evaluate("() => new Promise(requestAnimationFrame)")
+        return self.page.locator(".say").nth(nth).inner_text()
+
+
+def placeholder(figure_name: str, state: dict[str, Any]) -> str:
+    """A figure's element with a state that Python would refuse."""
+    data = escape(json.dumps(state))
+    return (
+        f'<div class="tl-figure" data-figure="{figure_name}" data-state="{data}"></div>'
+    )
