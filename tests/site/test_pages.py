@@ -106,6 +106,21 @@ def test_color_mode_switch(chromium: Browser, address: str) -> None:
     page.close()
 
 
+def test_page_reads_without_javascript(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/chapters/04_attention.html")
+    heading = page.locator("article h1").bounding_box()
+    figure = page.locator("[data-figure]").first
+    fallback = figure.locator("table").is_visible()
+    formula = page.locator(".math .katex-html").first.is_visible()
+    context.close()
+    assert heading
+    assert heading["x"] > 0
+    assert fallback
+    assert formula
+
+
 def test_phone_menu(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport={"width": 320, "height": 640})
     page = context.new_page()
