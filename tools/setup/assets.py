@@ -33,9 +33,9 @@ def explained(error: ToolError) -> SetupError:
             "the npm registry could not be reached; check the network, a proxy or "
             "npm_config_registry, and run the command again"
         )
-    words = [line for line in error.output if "npm error" in line.lower()]
-    quoted = (words or error.output or ["no output"])[0]
-    return SetupError(f"npm failed: {quoted.strip()}; mend that and run it again")
+    words = [line for line in error.output if line.startswith("npm error ")]
+    quoted = "; ".join((words or error.output or ["no output"])[:2])
+    return SetupError(f"npm failed: {quoted}; mend that and run the command again")
 
 
 def bring_assets(venv: Path, modules: Path) -> None:
@@ -47,7 +47,7 @@ def bring_assets(venv: Path, modules: Path) -> None:
     say("installing the browser assets")
     npm = [str(venv / "bin/npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     try:
-        run_tool(npm, clean_environment(venv))
+        run_tool([*npm, "--fetch-retries=1"], clean_environment(venv))
     except ToolError as error:
         shutil.rmtree(str(modules), ignore_errors=True)
         raise explained(error) from None

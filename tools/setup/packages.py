@@ -105,7 +105,9 @@ def explained(error: ToolError) -> SetupError:
         )
     errors = [line for line in error.output if line.startswith("ERROR")]
     quoted = (errors or error.output or ["no output"])[-1]
-    return SetupError(f"pip failed: {quoted.strip()}; mend that and run it again")
+    return SetupError(
+        f"pip failed: {quoted.strip()}; mend that and run the command again"
+    )
 
 
 def bring_packages(venv: Path, *, afresh: bool) -> None:

@@ -30,7 +30,8 @@ def contexts() -> list[ssl.SSLContext]:
     A fresh Debian has no certificates. To go without is safe here because the
     file's SHA-256 is known beforehand.
     """
-    bundle = os.environ.get("PIP_CERT") or None
+    named = os.environ.get("PIP_CERT", "")
+    bundle = named if Path(named).is_file() else None
     unverified = ssl.create_default_context()
     unverified.check_hostname = False
     unverified.verify_mode = ssl.CERT_NONE

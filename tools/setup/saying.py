@@ -44,7 +44,7 @@ def run_tool(command: list[str], env: dict[str, str]) -> None:
     Raises:
         ToolError: the tool failed.
     """
-    last: deque[str] = deque(maxlen=60)
+    last: deque[str] = deque(maxlen=300)
     with subprocess.Popen(
         command,
         cwd=str(ROOT),
