@@ -63,6 +63,7 @@ EXAMPLES: dict[str, Example] = {
         changed={"position": 1, "dimension": 1},
         bad={"d_model": 7},
         with_tokens=lambda tokens: PositionLab(view="order", tokens=tokens),
+        size=9_300,  # four kinds in four views
     ),
     "softmax_mask": Example(
         make=SoftmaxMask,

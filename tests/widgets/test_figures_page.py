@@ -288,7 +288,7 @@ def test_readable_without_script(visit, alone, example):
     page = visit(java_script_enabled=False, **PHONE)
     page.open(alone, live=False)
     figure = page.page.locator(".tl-figure")
-    assert figure.locator("svg").is_visible()
+    assert figure.locator("svg").first.is_visible()
     assert figure.locator("table").is_visible()
     assert example.make().summary() in figure.inner_text()
 

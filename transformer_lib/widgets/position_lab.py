@@ -68,8 +68,9 @@ class PositionLab(Figure):
         if "tokens" in state:
             state = {"order": list(range(len(state["tokens"])))} | state
         if rows := state.get("rows"):
-            width = len(rows[0]) if isinstance(rows[0], list) else 0
-            state = {"length": len(rows), "d_model": width + width % 2} | state
+            width = len(rows[0]) if isinstance(rows[0], list) else 2
+            even = min(width + width % 2, 64)
+            state = {"length": min(len(rows), 64), "d_model": even} | state
         super().__init__(kind=kind, **state)
 
     def _accept(self, proposal: Any) -> Any:

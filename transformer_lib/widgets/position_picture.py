@@ -26,20 +26,22 @@ def drawing(lab: PositionLab) -> str:
     return _heatmap(lab) + below
 
 
-def _shades(grid: Any, left: float, top: float, width: int, height: int) -> list[str]:
+def _shades(
+    grid: Any, lefts: Sequence[int], top: int, width: int, height: int
+) -> list[str]:
     """One path per shade of values in -1..1, and a stroke in what is below zero."""
     level = np.floor(_STEPS * grid + 0.5).astype(int)
     colors, drawn = palette()["light"], []
-    for k in np.unique(level[level != 0]):
+    for k in (*range(-_STEPS, 0), *range(1, _STEPS + 1)):
         boxes = [
-            f"M{left + c * width} {top + r * height}h{width}v{height}h{-width}z"
+            f"M{lefts[c]} {top + r * height}h{width}v{height}h{-width}z"
             for r, c in np.argwhere(level == k)
         ]
         color = colors["position" if k > 0 else "minus"]
-        shade = round(abs(int(k)) / _STEPS, 1)
+        shade = abs(k) / _STEPS
         drawn.append(tag("path", d="".join(boxes), fill=color, fill_opacity=shade))
     strokes = "".join(
-        f"M{left + c * width + 2} {top + (r + 0.5) * height:g}h{width - 4}"
+        f"M{lefts[c] + 2} {top + (r + 0.5) * height:g}h{width - 4}"
         for r, c in np.argwhere(level < 0)
     )
     return [*drawn, tag("path", d=strokes, stroke="currentColor")]
@@ -50,7 +52,8 @@ def _heatmap(lab: PositionLab) -> str:
     lines, count = grid.shape
     width, height = max(6, _WIDTH // count), max(5, 224 // lines)
     across, down = _axes(lab)
-    body = _shades(grid / _largest(grid), _LEFT, 20, width, height)
+    lefts = [_LEFT + c * width for c in range(count)]
+    body = _shades(grid / _largest(grid), lefts, 20, width, height)
     body += [
         tag("text", str(c), x=_LEFT + (c + 0.5) * width, y=36 + lines * height)
         for c in range(0, count, 4)
@@ -62,7 +65,7 @@ def _heatmap(lab: PositionLab) -> str:
     ]
     body.append(tag("text", f"{down} down, {across} across", x=_LEFT, y=12))
     label = f"Heatmap, {down} by {across}. {lab.summary()}"
-    return svg(_LEFT + count * width + 4, 42 + lines * height, label, body)
+    return svg(_LEFT + count * width + 4.0, 42.0 + lines * height, label, body)
 
 
 def _curves(lab: PositionLab) -> str:
@@ -94,31 +97,28 @@ def _curves(lab: PositionLab) -> str:
         for v, y in ((high, 14), (low, 154))
     ]
     body.append(tag("text", f"{_axis(lab)} {first} to {last}", x=_LEFT, y=176))
-    return svg(_LEFT + _WIDTH + 60, 184, f"Curves. {lab.summary()}", body)
+    return svg(_LEFT + _WIDTH + 60.0, 184.0, f"Curves. {lab.summary()}", body)
 
 
 def _words(lab: PositionLab) -> str:
     result = lab.shuffled()
     most = max(_largest(result.before), _largest(result.after))
     step = max(30, _WIDTH // len(lab.tokens))
+    lefts = [_LEFT + 10 + step * place for place in range(len(lab.tokens))]
     body = []
     written = list(range(len(lab.tokens)))
     for top, order, grid in (
-        (34.0, written, result.before),
-        (164.0, lab.order, result.after),
+        (34, written, result.before),
+        (164, lab.order, result.after),
     ):
-        for place, old in enumerate(order):
-            left = _LEFT + step * place
+        for x, place, old in zip(lefts, written, order, strict=True):
             name = token_text(lab.tokens[old], max(3, step // 8))
-            body += [
-                tag("text", name, x=left, y=top - 20),
-                tag("text", str(place), x=left, y=top - 6),
-            ]
-            height = max(2, 80 // grid.shape[1])
-            body += _shades(grid[[place]].T / most, left, top, 24, height)
+            body.append(tag("text", name, x=x, y=top - 20))
+            body.append(tag("text", str(place), x=x, y=top - 6))
+        body += _shades(grid.T / most, lefts, top, 24, max(2, 80 // grid.shape[1]))
         body.append(tag("text", "position", x=0, y=top - 6))
     label = f"Input vectors as written and shuffled. {lab.summary()}"
-    return svg(_LEFT + step * len(lab.tokens), 260, label, body)
+    return svg(70.0 + step * len(lab.tokens), 260.0, label, body)
 
 
 def curves_of(lab: PositionLab) -> Iterator[tuple[str, list[tuple[int, float]]]]:

@@ -43,10 +43,9 @@ def sentence(lab: PositionLab) -> str:
     if lab.view == "order":
         held = 0 <= lab.other < len(lab.tokens)
         return _word(lab) if held else _order(lab)
-    if lab.view == "similarity" or lab.kind == "alibi":
-        held = 0 <= lab.other < length
-        return _pair(lab) if held else _overview(lab)
-    held = 0 <= lab.dimension < d_model
+    if (lab.view == "similarity" or lab.kind == "alibi") and 0 <= lab.other < length:
+        return _pair(lab)
+    held = lab.kind != "alibi" and 0 <= lab.dimension < d_model
     return _cell(lab) if held else _overview(lab)
 
 
@@ -107,11 +106,12 @@ def _pair(lab: PositionLab) -> str:
         return (
             f"Query {m}, key {n}, {apart}: head {h} lowers the score by {short(-x, 4)}."
         )
-    if lab.kind == "none":
-        return f"Positions {m} and {n}, {apart}: similarity 0, as for every pair."
     if m == n:
         return f"Position {m} with itself: similarity {_of(x, own)}."
-    remark = f" So it is for all that are {apart}." if lab.kind == "sinusoidal" else ""
+    remark = {
+        "none": " So it is for every pair.",
+        "sinusoidal": f" So it is for all that are {apart}.",
+    }.get(lab.kind, "")
     return f"Positions {m} and {n}, {apart}: similarity {_of(x, own)}.{remark}"
 
 

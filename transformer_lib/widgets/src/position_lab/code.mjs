@@ -4,123 +4,89 @@ import { wordVectors } from "./values.mjs";
 
 const float = (x) => (Number.isInteger(x) ? `${x}.0` : String(x));
 const m = ["position", "m", "position"];
-const i = ["dimension", "i"];
-const d = ["width", "d"];
+const i = ["dimension", "2i"];
 
 /** Equation and code in parts; parts of the same name belong together. */
-export function formula(state) {
-  const { kind, length, d_model: width, base, n_heads: heads, head } = state;
+export function formula({ kind, length, d_model: width, base, n_heads: heads, head }) {
   const places = ["position", `torch.arange(${length})`, "position"];
-  if (kind === "none")
-    return {
-      equation: [["input", "input"], " = ", ["word", "word"]],
-      code: [["input", "input"], " = ", ["word", "embedding(tokens)"]],
-    };
+  const learned = kind === "learned";
   if (kind === "alibi")
-    return {
-      equation: [
-        ["score", "score"], "[", m, ", ", ["key", "n", "key"], "] − ", ["slope", "slope"],
-        " · ", ["distance", "|m − n|"],
-      ],
-      code: [
-        ["score", "scores"], " - ", ["slope", `alibi_slopes(${heads})[${head}]`], " * ",
-        ["distance", "distance"],
-      ],
-    };
-  if (kind === "learned")
-    return {
-      equation: [["input", "input"], " = ", ["word", "word"], " + ", ["table", "table"], "[", m, "]"],
-      code: [
-        ["input", "input"], " = ", ["word", "embedding(tokens)"], " + ", ["table", "table"], "(",
-        places, ")",
-      ],
-    };
-  const angle = [m, " / ", ["base", "base"], "^(2", i, "/", d, ")"];
-  return {
-    equation: [
-      "p[", m, ", 2", i, "] = sin(", ...angle, "),  p[", m, ", 2", i, " + 1] = cos(same)",
-    ],
-    code: [
-      "p = sinusoid(", places, ", ", ["width", String(width)], ", ",
-      ["base", `base=${float(base)}`], ")",
-    ],
-  };
-}
-
-const tensor = (rows, digits = 5) =>
-  `torch.tensor([\n${rows
-    .map((row) => `    [${row.map((x) => x.toFixed(digits)).join(", ")}],\n`)
-    .join("")}])`;
-
-/** Lines that build `positions`, (length, width), with the book's library. */
-function vectors({ kind, base }, values) {
-  const [length, width] = [values.length, values[0].length];
-  const places = `torch.arange(${length})`;
-  if (kind === "sinusoidal")
-    return [`positions = sinusoid(${places}, ${width}, base=${float(base)})`];
-  if (kind === "learned")
     return [
-      `learned = LearnedPositions(${length}, ${width})`,
-      `learned.table.weight.data = ${tensor(values)}`,
-      `positions = learned.embed(torch.zeros(${length}, ${width}), ${places}).detach()`,
+      ["score − ", ["slope", "slope"], " · ", ["distance", "|m − n|"]],
+      ["scores - ", ["slope", `alibi_slopes(${heads})[${head}]`], " * ", ["distance", "distance"]],
     ];
-  return [`positions = NoPositions().embed(torch.zeros(${length}, ${width}), ${places})`];
+  if (kind === "sinusoidal")
+    return [
+      [
+        "p[", m, ", ", i, "] = sin(", m, " / ", ["base", "base"], "^(", i, "/", ["width", "d"],
+        ")),  p[", m, ", ", i, " + 1] = cos(same)",
+      ],
+      ["sinusoid(", places, ", ", ["width", width], ", ", ["base", `base=${float(base)}`], ")"],
+    ];
+  return [
+    ["input = ", ["word", "word"], ...(learned ? [" + table[", m, "]"] : [])],
+    [["word", "embedding(tokens)"], ...(learned ? [" + table(", places, ")"] : [])],
+  ];
 }
+
+const list = (row, digits) => `[${row.map((x) => x.toFixed(digits)).join(", ")}]`;
+const tensor = (rows, digits = 5) =>
+  `torch.tensor([\n${rows.map((row) => `    ${list(row, digits)},\n`).join("")}])`;
 
 const IMPORTS = {
   none: "NoPositions", sinusoidal: "sinusoid", learned: "LearnedPositions",
   alibi: "alibi_slopes",
 };
 
-const bias = ({ n_heads: heads }, head, length) => [
-  `places = torch.arange(${length})`,
-  "distance = (places[:, None] - places).abs()",
-  `bias = -alibi_slopes(${heads})[${head}].float() * distance`,
-];
-
-const equal = (name, atol = "1e-4") =>
-  `torch.testing.assert_close(${name}, shown, rtol=0, atol=${atol})`;
-
-function shuffled({ state, added, words, head }) {
-  const { tokens, order, kind } = state;
-  const alibi = kind === "alibi";
-  return [
-    `tokens = ${python(tokens)}`,
-    `order = torch.tensor(${python(order)})`,
-    `words = ${tensor(wordVectors(tokens, added[0].length), 6)}`,
-    ...(alibi ? bias(state, head, tokens.length) : vectors(state, added)),
-    "", "",
-    "def mix(x):",
-    `    weights = torch.softmax(x @ x.T${alibi ? " + bias" : ""}, dim=-1)`,
-    "    return weights @ x", "", "",
-    ...(alibi
-      ? ["before, after = mix(words), mix(words[order])"]
-      : ["before, after = mix(words + positions), mix(words[order] + positions)"]),
-    "change = (after - before[order]).abs().amax(dim=-1)",
-    `shown = torch.tensor([${words.change.map((x) => x.toFixed(5)).join(", ")}])`,
-    equal("change", "1e-3"),
-  ];
+/** Lines that build `positions`, (length, width), or ALiBi's `bias`, by the library. */
+function build({ state, head }, rows) {
+  const size = `${rows.length}, ${rows[0].length}`;
+  const places = `torch.arange(${rows.length})`;
+  const embed = `.embed(torch.zeros(${size}), ${places})`;
+  return {
+    none: [`positions = NoPositions()${embed}`],
+    sinusoidal: [`positions = sinusoid(${places}, ${rows[0].length}, base=${float(state.base)})`],
+    learned: [
+      `learned = LearnedPositions(${size})`,
+      `learned.table.weight.data = ${tensor(rows)}`,
+      `positions = learned${embed}.detach()`,
+    ],
+    alibi: [
+      `places = ${places}`,
+      "distance = (places[:, None] - places).abs()",
+      `bias = -alibi_slopes(${state.n_heads})[${head}].float() * distance`,
+    ],
+  }[state.kind];
 }
 
-function matrix({ state, values, similarity, head, m: row }) {
-  const alibi = state.kind === "alibi";
-  const lines = alibi ? bias(state, head, values.length) : vectors(state, values);
-  if (alibi || state.view !== "similarity") {
-    const name = alibi ? "bias" : "positions";
-    return [...lines, `shown = ${tensor(values)}`, equal(name)];
-  }
+function shuffled(geometry) {
+  const { state, added, words, alibi } = geometry;
+  const add = alibi ? "" : " + positions";
   return [
-    ...lines, "similarity = positions @ positions.T",
-    `shown = torch.tensor([${similarity[row].map((x) => x.toFixed(4)).join(", ")}])`,
-    equal(`similarity[${row}]`, "1e-3"),
+    `tokens = ${python(state.tokens)}`,
+    `order = torch.tensor(${python(state.order)})`,
+    `words = ${tensor(wordVectors(state.tokens, added[0].length), 6)}`,
+    ...build(geometry, added), "", "",
+    "def mix(x):",
+    `    return torch.softmax(x @ x.T${alibi ? " + bias" : ""}, dim=-1) @ x`, "", "",
+    `before, after = mix(words${add}), mix(words[order]${add})`,
+    "shown = (after - before[order]).abs().amax(dim=-1)",
+    `expected = torch.tensor(${list(words.change, 5)})`,
   ];
 }
 
 /** The state as a program that runs and asserts what the figure shows. */
 export function pytorch(state, geometry) {
-  const lines = state.view === "order" ? shuffled(geometry) : matrix(geometry);
+  const { values, similarity, alibi, m: row } = geometry;
+  const lines = state.view === "order" ? shuffled(geometry) : build(geometry, values);
+  if (state.view === "similarity" && !alibi)
+    lines.push(
+      `shown = positions @ positions[${row}]`, `expected = torch.tensor(${list(similarity[row], 5)})`,
+    );
+  else if (state.view !== "order")
+    lines.push(`shown = ${alibi ? "bias" : "positions"}`, `expected = ${tensor(values)}`);
   return [
     "import torch", "", `from transformer_lib.positions import ${IMPORTS[state.kind]}`, "",
-    ...lines, "",
+    ...lines, "torch.testing.assert_close(shown, expected, rtol=0, atol=1e-3)", "",
   ].join("\n");
 }

@@ -3,219 +3,164 @@ import { line, scale, short, tokenText } from "../kit/index.mjs";
 import { scoreBias } from "./values.mjs";
 
 const STEPS = 10; // shades on each side of zero
-const LEFT = 40;
-const RIGHT = 58; // room for the names of the curves
+const [LEFT, RIGHT] = [48, 58]; // room for numbers and for the names of the curves
 const SIGN = 7.6; // width of one monospace sign
 
-const clamp = (x, least, most) => Math.max(least, Math.min(most, x));
-export const largest = (rows) =>
-  rows.reduce((top, row) => row.reduce((a, x) => Math.max(a, Math.abs(x)), top), 0) || 1;
+const digits = (x) => short(x, Math.abs(x) >= 0.1 ? 2 : 3);
+const largest = (rows) => Math.max(...rows.flat().map(Math.abs)) || 1;
+const range = (n) => [...Array(n).keys()];
 
 /** Whole pixels between `count` bands from `start` on. */
-const edges = (start, count, size) =>
-  Array.from({ length: count + 1 }, (_, i) => Math.round(start + (i * size) / count));
-
+const edges = (start, count, size) => range(count + 1).map((i) => Math.round(start + (i * size) / count));
 const bands = (all) => all.slice(1).map((end, i) => [all[i], end]);
 
+/** Of `count` things in `size` pixels, those whose labels have room. */
+function labels(count, size, room) {
+  const step = 2 ** Math.max(0, Math.ceil(Math.log2((room * count) / size)));
+  return range(count).filter((i) => i % step === 0);
+}
+
 /**
- * Paths of a heatmap, one per shade: plus[k], minus[k] for k = 1 ... STEPS, and the strokes
- * that mark what is below zero: `ink` on light shades, `chalk` on dark ones.
+ * Paths of a heatmap: [{ d, class, "fill-opacity" }], one per shade of "plus" and "minus",
+ * and the strokes that mark what is below zero, dark on light shades, light on dark ones.
  * columns: [[left, right], ...]; lines: edges; at(line, column) -> value in -1..1.
  */
-export function shades(columns, lines, at) {
-  const paths = { plus: [], minus: [], ink: "", chalk: "" };
-  const paint = (from, to, r, k) => {
-    if (k === 0) return;
-    const [x, y] = [columns[from][0], lines[r]];
-    const [width, height] = [columns[to][1] - x, lines[r + 1] - y];
-    const side = k > 0 ? paths.plus : paths.minus;
-    const shade = Math.abs(k);
-    side[shade] = `${side[shade] ?? ""}M${x} ${y}h${width}v${height}h${-width}z`;
-    if (k > 0) return;
-    const inset = Math.min(3, width / 4);
-    const stroke = `M${x + inset} ${y + height / 2}h${width - 2 * inset}`;
-    paths[shade > STEPS / 2 ? "chalk" : "ink"] += stroke;
+function shades(columns, lines, at) {
+  const paths = new Map();
+  const draw = (name, shade, d) => {
+    const path = paths.get(name + shade) ?? { d: "", class: name, "fill-opacity": shade };
+    path.d += d;
+    paths.set(name + shade, path);
   };
-  for (let r = 0; r < lines.length - 1; r++) {
+  range(lines.length - 1).forEach((r) => {
     const shade = (c) => Math.round(STEPS * at(r, c));
-    const touches = (c) => columns[c - 1]?.[1] === columns[c]?.[0];
     let from = 0;
-    for (let c = 1; c <= columns.length; c++) {
-      if (c < columns.length && touches(c) && shade(c) === shade(from)) continue;
-      paint(from, c - 1, r, shade(from));
-      from = c;
-    }
-  }
-  return paths;
+    columns.forEach(([, right], c) => {
+      const next = columns[c + 1];
+      if (next?.[0] === right && shade(c + 1) === shade(c)) return;
+      const [x, y, k] = [columns[from][0], lines[r], shade(c)];
+      const [width, height] = [right - x, lines[r + 1] - y];
+      const inset = Math.min(3, width / 4);
+      from = c + 1;
+      if (k) draw(k > 0 ? "plus" : "minus", Math.abs(k) / STEPS, `M${x} ${y}h${width}v${height}h${-width}z`);
+      if (k < 0) draw(k < -STEPS / 2 ? "chalk" : "ink", 0, `M${x + inset} ${y + height / 2}h${width - 2 * inset}`);
+    });
+  });
+  const strokes = (path) => Number(path["fill-opacity"] === 0);
+  return [...paths.values()].sort((a, b) => strokes(a) - strokes(b));
 }
-
-/** Every how many of `count` things in `size` pixels a label fits. */
-function stride(count, size, room) {
-  return [1, 2, 4, 8, 16, 32].find((step) => (step * size) / count >= room) ?? 64;
-}
-const labels = (count, size, room) => {
-  const step = stride(count, size, room);
-  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
-};
-
-const digits = (x) => short(x, Math.abs(x) >= 0.1 ? 2 : 4);
 
 /** The heatmap: one column per position (or key), one line per dimension (or query). */
-export function heatmap(values, { width, height, alibi }) {
-  const count = values.length;
-  const lines = values[0].length;
-  const across = width - LEFT - RIGHT;
-  const top = 22;
-  const [x, y] = [edges(LEFT, count, across), edges(top, lines, height)];
-  const most = largest(values);
-  const right = x.at(-1);
-  const swatches = bands(edges(right - 12 - 7 * digits(alibi ? 0 : most).length - 60, 5, 60));
+export function heatmap({ values, alibi }, width, height) {
+  const grid = alibi ? values : values[0].map((_, i) => values.map((row) => row[i]));
+  const [lines, count] = [grid.length, grid[0].length];
+  const x = edges(LEFT, count, width - LEFT - RIGHT);
+  const y = edges(22, lines, height);
+  const [right, most] = [x.at(-1), largest(grid)];
+  const high = digits(alibi ? 0 : most);
+  const legend = edges(right - 66 - SIGN * high.length, 5, 60);
   return {
-    width, height: top + height + 38, x, y, lines, count, most,
-    low: digits(-most), high: alibi ? "0" : digits(most),
-    paths: shades(bands(x), y, (r, c) => (alibi ? values[r][c] : values[c][r]) / most),
-    swatch: swatches[0][0] - 6,
-    legend: shades(swatches, [4, 15], (_, c) => (alibi ? c / 4 - 1 : c / 2 - 1)),
-    ticks: labels(count, across, 26), names: labels(lines, height, 14),
+    width, height: height + 60, x, y, rows: lines, cols: count, most, high, low: digits(-most),
+    swatch: legend[0] - 6,
+    paths: shades(bands(x), y, (r, c) => grid[r][c] / most),
+    legend: shades(bands(legend), [4, 15], (_, c) => (alibi ? c / 4 - 1 : c / 2 - 1)),
+    ticks: labels(count, right - LEFT, 26), names: labels(lines, height, 14),
     center: (c) => (x[c] + x[c + 1]) / 2,
     pick(px, py) {
-      const cell = [y, x].map((all) => all.findIndex((edge) => edge > (all === x ? px : py)) - 1);
-      return Math.min(...cell) >= 0 ? cell : null;
+      const cell = [y.findIndex((edge) => edge > py) - 1, x.findIndex((edge) => edge > px) - 1];
+      return Math.min(...cell) < 0 ? null : cell;
     },
     box: ([r, c]) => ({ x: x[c], y: y[r], width: x[c + 1] - x[c], height: y[r + 1] - y[r] }),
   };
 }
 
 /** Moves labels apart: wished heights in, heights at least `gap` apart out. */
-function apart(wished, gap, least, most) {
-  const order = [...wished.keys()].sort((a, b) => wished[a] - wished[b]);
+function apart(wished, gap, most) {
   const placed = [];
-  let next = least;
-  for (const i of order) next = (placed[i] = Math.max(next, wished[i])) + gap;
-  let bound = most;
-  for (const i of order.toReversed()) bound = (placed[i] = Math.min(bound, placed[i])) - gap;
+  const order = range(wished.length).sort((a, b) => wished[a] - wished[b]);
+  let free = 12;
+  for (const i of order) free = (placed[i] = Math.max(free, wished[i])) + gap;
+  free = most;
+  for (const i of order.reverse()) free = (placed[i] = Math.min(free, placed[i])) - gap;
   return placed;
 }
 
-/** Curves [{ key, points: [[n, value], ...] }] as lines, with heights for their names. */
-function plot(curves, x, [low, high], height) {
-  const y = scale([low, high], [height + 10, 12]);
-  const drawn = curves.map((curve) => {
-    const points = curve.points.map(([n, value]) => [x(n), y(value)]);
-    return { ...curve, points, d: line(points) };
-  });
-  const ends = apart(drawn.map(({ points }) => points.at(-1)[1]), 15, 12, height + 8);
-  drawn.forEach((curve, i) => (curve.label = ends[i]));
-  return { height: height + 50, bottom: height + 10, curves: drawn, y };
-}
-
-const level = (...values) => values.map((value) => ({ value, text: digits(value) }));
-const grouped = (all, y, x) => all.map((curve) => line(curve.map(([n, v]) => [x(n), y(v)]))).join("");
-
-/** The lower picture: what it draws, and what its points mean. */
-export function curves(geometry, active, m) {
-  const { state, values, similarity, heat, length } = geometry;
+/** The curves below the heatmap, against position, or against distance from position m. */
+export function curves(geometry, [kind, a, n], m) {
+  const { state, values, similarity, heat, length, alibi, head, shown } = geometry;
   const [left, right] = [heat.x[0], heat.x.at(-1)];
-  const shared = { width: heat.width, left, right, cols: length };
-  if (state.view === "similarity") {
-    const every = similarity.map((row, q) => row.map((value, n) => [n - q, value]));
-    const x = scale([1 - length, length - 1], [left + 4, right - 4]);
-    const top = largest(similarity);
-    const low = Math.min(0, ...similarity.flat());
-    const range = state.kind === "alibi" ? [low, 0] : [low, top];
-    const drawn = plot([{ key: `m = ${m}`, points: every[m] }], x, range, 150);
-    const steps = labels(length, (right - left) / 2, 40).slice(1);
-    return {
-      ...shared, ...drawn, rows: 1, cursor: x(0), others: grouped(every, drawn.y, x),
-      title: state.kind === "alibi" ? "Bias against distance" : "Similarity against distance",
-      note: `position ${m} with every other; thin: the same for all positions`,
-      at: active?.[0] === "pair" ? active[2] : m, bold: 0,
-      levels: level(...new Set([range[1], 0, range[0]])),
-      ticks: [...steps.map((d) => -d), 0, ...steps].map((d) => ({ x: x(d), text: d, kind: "quiet" })),
-      axis: "distance n − m →", axisKind: "quiet",
-      to: ([, n]) => ["pair", m, n],
-      from: ([kind, , n]) => (kind === "pair" ? [0, n] : null),
-    };
-  }
-  const alibi = state.kind === "alibi";
-  const extra = active?.[0] === "cell" && !geometry.shown.includes(active[1]) ? [active[1]] : [];
-  const ids = [...geometry.shown, ...extra];
-  const points = (i) =>
-    alibi ? scoreBias(state, length, i)[m].map((v, n) => [n, v]) : values.map((row, n) => [n, row[i]]);
-  const all = ids.map((i) => ({ key: `${alibi ? "head" : "dim"} ${i}`, points: points(i) }));
-  const low = alibi
-    ? Math.min(...all.flatMap((curve) => curve.points.map(([, v]) => v)))
-    : -heat.most;
-  const range = alibi ? [low || -1, 0] : [-heat.most, heat.most];
-  const at = alibi && active?.[0] === "pair" ? active[2] : m;
+  const far = state.view === "similarity" && !alibi;
+  const pairs = far || alibi;
+  const first = kind === "cell" ? a : alibi ? head : -1;
+  const ids = shown.includes(first) || first < 0 ? shown : [...shown, first];
+  const bold = far ? 0 : ids.indexOf(first);
+  const every = similarity.map((row, q) => row.map((value, p) => [p - q, value]));
+  const points = (i) => (alibi ? scoreBias(state, length, i)[m] : values.map((row) => row[i]));
+  const all = far ? [every[m]] : ids.map((i) => [...points(i).entries()]);
+  const seen = (far ? every : all).flat().map(([, value]) => value);
+  const top = alibi ? 0 : far ? Math.max(...seen) || 1 : heat.most;
+  const low = pairs ? Math.min(...seen, alibi ? -1e-9 : 0) : -heat.most;
+  const x = far ? scale([1 - length, length - 1], [left + 4, right - 4]) : heat.center;
+  const y = scale([low, top], [160, 12]);
+  const placed = (far ? every : all).map((curve) => curve.map(([p, value]) => [x(p), y(value)]));
+  const drawn = far ? [placed[m]] : placed;
+  const names = apart(drawn.map((curve) => curve.at(-1)[1]), 15, 158);
+  const at = kind === "pair" ? n : m;
+  const main = drawn[Math.max(0, bold)];
+  const ticks = far ? labels(length, (right - left) / 2, 40) : heat.ticks;
   return {
-    ...shared, ...plot(all, heat.center, range, 150), rows: geometry.shown.length,
-    cursor: heat.center(at), others: null, at,
-    title: alibi ? "Bias against key position" : "Value against position",
-    note: alibi ? `query ${m}` : `position ${m}`,
-    bold: ids.indexOf(active?.[0] === "cell" ? active[1] : alibi ? (active?.[3] ?? geometry.head) : -1),
-    levels: level(...new Set([range[1], 0, range[0]])),
-    ticks: heat.ticks.map((n) => ({ x: heat.center(n), text: n, kind: alibi ? "key" : "position" })),
-    axis: alibi ? "key →" : "∿ position →", axisKind: alibi ? "key" : "position",
-    to: ([r, n]) => (alibi ? ["pair", m, n, ids[r]] : ["cell", ids[r], n]),
-    from: ([kind, a, b, head]) =>
-      kind === (alibi ? "pair" : "cell")
-        ? cellOrNull(geometry.shown.indexOf(alibi ? (head ?? geometry.head) : a), b)
-        : null,
+    width: heat.width, height: 200, left, right, x, y, at, bold, far,
+    cursor: x(far ? 0 : at), levels: [...new Set([top, 0, low])].map((v) => [v, digits(v)]),
+    lines: drawn.map((curve, i) => ({
+      name: far ? `m = ${m}` : `${alibi ? "head" : "dim"} ${ids[i]}`,
+      points: curve, d: line(curve), y: names[i],
+    })),
+    others: far ? placed.map(line).join("") : null,
+    ticks: far ? [...ticks.slice(1).map((d) => -d), ...ticks] : ticks,
+    rows: 1, cols: length,
+    to: ([, c]) => (pairs ? ["pair", m, c] : ["cell", first < 0 ? ids[0] : first, c]),
+    from: ([name, , c]) => (name === (pairs ? "pair" : "cell") ? [0, c] : null),
+    pick(px, py) {
+      const off = main.map(([place]) => Math.abs(place - px));
+      const nearest = Math.min(...off);
+      return nearest < 12 && py > 0 && py < 166 ? [0, off.indexOf(nearest)] : null;
+    },
+    box: ([, c]) => ({ x: main[c][0] - 4, y: main[c][1] - 4, width: 8, height: 8 }),
   };
-}
-const cellOrNull = (r, c) => (r < 0 ? null : [r, c]);
-
-/** The nearest [curve, point] of a plot to a place, or null outside of it. */
-export function nearest({ curves, bottom }, px, py) {
-  const first = curves[0]?.points ?? [];
-  if (!first.length || py < 0 || py > bottom + 6) return null;
-  const off = (p) => Math.abs(p[0] - px);
-  const point = first.reduce((best, p, i) => (off(p) < off(first[best]) ? i : best), 0);
-  const gap = first.length > 1 ? Math.abs(first[1][0] - first[0][0]) : 10;
-  if (off(first[point]) > gap) return null;
-  const high = (i) => Math.abs(curves[i].points[point][1] - py);
-  const curve = [...curves.keys()].reduce((best, i) => (high(i) < high(best) ? i : best), 0);
-  return [curve, point];
 }
 
 /** The two sentences above each other, every word over its input vector. */
-export function sentences(state, words, room) {
-  const { tokens, order } = state;
-  const n = tokens.length;
+export function sentences({ tokens, order }, { before, after, same }, room) {
   const left = 66;
-  const step = clamp(Math.floor((room - left - 4) / n), 30, 84);
-  const limit = Math.max(3, Math.floor(80 / SIGN));
-  const texts = tokens.map((token) => tokenText(token, limit));
+  const step = Math.max(30, Math.min(84, Math.floor((room - left - 4) / tokens.length)));
+  const texts = tokens.map((token) => tokenText(token, 10));
   const longest = SIGN * Math.max(...texts.map((text) => [...text].length));
   const slanted = longest > step - 4;
   const head = slanted ? Math.ceil(0.72 * longest) + 10 : 18;
-  const strip = 72;
   const gap = Math.min(9, step / 6);
   const columns = tokens.map((_, i) => [
     Math.round(left + i * step + gap), Math.round(left + (i + 1) * step - gap),
   ]);
-  const tops = [head + 22, head + 22 + strip + 44];
-  const most = Math.max(largest(words.before), largest(words.after));
-  const lines = (top) => edges(top, words.before[0].length, strip);
-  const paint = (rows, top) => shades(columns, lines(top), (r, c) => rows[c][r] / most);
-  const center = (i) => (columns[i][0] + columns[i][1]) / 2;
-  const low = tops[1] + strip;
+  const strip = 72;
+  const [high, low] = [head + 22, head + 138];
+  const most = largest([...before, ...after]);
+  const paint = (rows, top) =>
+    shades(columns, edges(top, rows[0].length, strip), (r, c) => rows[c][r] / most);
+  const center = (i) => left + (i + 0.5) * step;
   return {
-    width: left + step * n + 4, height: low + head + 74, left, step, columns, texts, tops,
-    strip, slanted, center, head, low,
-    before: paint(words.before, tops[0]), after: paint(words.after, tops[1]),
+    width: left + step * tokens.length + 4, height: low + strip + head + 74,
+    rows: 1, cols: tokens.length, texts, slanted, center, head, end: low + strip,
+    paths: [...paint(before, high), ...paint(after, low)],
     links: order.map((old, place) => ({
-      same: words.same[place], place,
-      d: line([[center(old), tops[0] + strip + 4], [center(place), tops[1] - 4]]),
+      same: same[place], d: line([[center(old), high + strip + 4], [center(place), low - 4]]),
     })),
     pick(px, py) {
       const place = Math.floor((px - left) / step);
-      return py > tops[1] - 20 && place >= 0 && place < n ? [0, place] : null;
+      return py > low - 20 && place >= 0 && place < tokens.length ? [0, place] : null;
     },
-    box: ([, place]) => ({
-      x: columns[place][0], y: tops[1], width: columns[place][1] - columns[place][0],
-      height: strip,
-    }),
+    box: ([, place]) => {
+      const [from, to] = columns[place];
+      return { x: from, y: low, width: to - from, height: strip };
+    },
   };
 }

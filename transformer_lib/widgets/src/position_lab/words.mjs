@@ -2,8 +2,8 @@
 import { number, quote, short, tokenText } from "../kit/index.mjs";
 import { slopeOf } from "./values.mjs";
 
-export const amount = (x) => short(x, x >= 0.1 ? 2 : 4);
-const commas = (x) => String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
+const amount = (x) => short(x, x >= 0.1 ? 2 : 4);
+export const commas = (x) => String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Positions until a dimension of the sinusoid repeats: "6.3", "19,869". */
 export function period({ base, d_model: width }, dimension) {
@@ -22,11 +22,10 @@ function alike({ similarity, m }) {
   const near = 1e-9 * Math.max(1e-9, ...row.map(Math.abs));
   const best = [...row.keys()].filter((n) => n !== m && top - row[n] <= near);
   if (best.length > 2) return `position ${m} is equally like ${best.length} others`;
-  const next = best.every((n) => Math.abs(n - m) === 1);
-  const word = `${next ? "its neighbor" : "position"}${best.length > 1 ? "s" : ""}`;
+  const next = best.every((n) => Math.abs(n - m) === 1) ? "its neighbor" : "position";
   return (
-    `position ${m} is most like ${word} ${best.join(" and ")} ` +
-    `(similarity ${of(top, row[m])})`
+    `position ${m} is most like ${next}${best[1] === undefined ? "" : "s"} ` +
+    `${best.join(" and ")} (similarity ${of(top, row[m])})`
   );
 }
 
@@ -54,19 +53,18 @@ function overview(geometry) {
   return `${what}; ${alike(geometry)}.${end}`;
 }
 
-function pair(geometry, m, n, head = geometry.head) {
-  const { state, similarity } = geometry;
+function pair({ state: { kind, n_heads: heads }, similarity, head }, m, n) {
   const apart = `${Math.abs(m - n)} apart`;
-  if (state.kind === "alibi") {
-    const lost = slopeOf(state.n_heads, head) * Math.abs(m - n);
+  if (kind === "alibi") {
+    const lost = slopeOf(heads, head) * Math.abs(m - n);
     return `Query ${m}, key ${n}, ${apart}: head ${head} lowers the score by ${short(lost, 4)}.`;
   }
-  if (state.kind === "none")
-    return `Positions ${m} and ${n}, ${apart}: similarity 0, as for every pair.`;
-  const x = similarity[m][n];
-  if (m === n) return `Position ${m} with itself: similarity ${of(x, x)}.`;
-  const remark = state.kind === "sinusoidal" ? ` So it is for all that are ${apart}.` : "";
-  return `Positions ${m} and ${n}, ${apart}: similarity ${of(x, similarity[m][m])}.${remark}`;
+  const own = similarity[m][m];
+  if (m === n) return `Position ${m} with itself: similarity ${of(own, own)}.`;
+  const remark =
+    kind === "none" ? " So it is for every pair."
+    : kind === "sinusoidal" ? ` So it is for all that are ${apart}.` : "";
+  return `Positions ${m} and ${n}, ${apart}: similarity ${of(similarity[m][n], own)}.${remark}`;
 }
 
 function cell({ state, values }, i, m) {
@@ -79,7 +77,7 @@ function cell({ state, values }, i, m) {
   );
 }
 
-const STARTS = {
+export const STARTS = {
   none: "Without positions",
   sinusoidal: "With sinusoidal positions",
   learned: "With learned positions",
@@ -113,36 +111,37 @@ function word({ state, words }, place) {
 
 /** `active` is ["cell", dimension, m], ["pair", m, n], ["word", place] or null. */
 export function sentence(geometry, active) {
-  const [kind, a, b, c] = active ?? [];
+  const [kind, a, b] = active ?? [];
   if (kind === "word") return word(geometry, a);
-  if (kind === "pair") return pair(geometry, a, b, c);
+  if (kind === "pair") return pair(geometry, a, b);
   if (kind === "cell") return cell(geometry, a, b);
   return geometry.state.view === "order" ? sentences(geometry) : overview(geometry);
 }
 
-export function table({ state, values, similarity, words, m }) {
-  const alibi = state.kind === "alibi";
+export function table({ state, values, similarity, words, m, alibi }) {
   if (state.view === "order")
     return {
-      caption: "The words of the shuffled sentence: where each stood, and what changes",
+      caption: "The words of the shuffled sentence",
       header: ["word", "from", "to", "input vector", "output changes by"],
       rows: state.order.map((old, place) => [
         tokenText(state.tokens[old], 40), old, place,
         words.same[place] ? "the same" : "new", number(words.change[place], 4),
       ]),
     };
-  if (state.view === "similarity")
-    return {
-      caption: `Every position against position ${m}`,
-      header: ["position", "distance", alibi ? "bias" : "similarity"],
-      rows: similarity[m].map((x, n) => [n, n - m, number(x, 4)]),
-    };
-  return {
-    caption: alibi ? "What is added to the scores" : "What is added to the word vectors",
-    header: [
-      alibi ? "query" : "position",
-      ...values[0].map((_, i) => `${alibi ? "key" : "dim"} ${i}`),
-    ],
-    rows: values.map((row, i) => [i, ...row.map((x) => number(x, 4))]),
-  };
+  const far = state.view === "similarity";
+  const caption = alibi ? "Added to the scores" : "Added to the word vectors";
+  return far
+    ? {
+        caption: `Position ${m} and each position`,
+        header: ["position", "distance", alibi ? "bias" : "similarity"],
+        rows: similarity[m].map((x, n) => [n, n - m, number(x, 4)]),
+      }
+    : {
+        caption,
+        header: [
+          alibi ? "query" : "position",
+          ...values[0].map((_, i) => `${alibi ? "key" : "dim"} ${i}`),
+        ],
+        rows: values.map((row, i) => [i, ...row.map((x) => number(x, 4))]),
+      };
 }

@@ -1,0 +1,357 @@
+"""PositionLab: the numbers, the lesson, and that browser and Python say the same."""
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from figure_page import run_node
+from playwright.sync_api import expect
+
+from transformer_lib.positions import (
+    AlibiPositions,
+    LearnedPositions,
+    SinusoidalPositions,
+    alibi_slopes,
+    sinusoid,
+)
+from transformer_lib.widgets import PositionLab
+
+LAYOUT = Path(__file__).parent / "position_layout.mjs"
+KINDS = ("none", "sinusoidal", "learned", "alibi")
+VIEWS = ("heatmap", "curves", "similarity", "order")
+LATER = ["means", "up", "one", "package", "level"]
+
+
+def random_lab(kind: str, view: str, rng: np.random.Generator) -> PositionLab:
+    """A state anywhere in the ranges, with and without things held."""
+    length, half = int(rng.integers(2, 65)), int(rng.integers(1, 33))
+    words = rng.choice(["a", "dog", "bites", "man", "çà", "👩‍👧"], rng.integers(2, 8))
+    rows = np.round(rng.normal(size=(rng.integers(8, 30), rng.integers(1, 20))), 3)
+    heads = int(rng.integers(1, 17))
+    return PositionLab(
+        kind,
+        view=view,
+        length=length,
+        d_model=2 * half,
+        base=float(rng.choice([1, 10, 316, 10_000, 1_000_000])),
+        position=int(rng.integers(64)),
+        other=int(rng.integers(-1, 64)) if rng.random() < 0.6 else -1,
+        dimension=int(rng.integers(-1, 2 * half)) if rng.random() < 0.6 else -1,
+        dimensions=rng.integers(64, size=rng.integers(4)).tolist(),
+        n_heads=heads,
+        head=int(rng.integers(heads)),
+        tokens=words.tolist(),
+        order=rng.permutation(len(words)).tolist(),
+        rows=rows.tolist() if rng.random() < 0.5 else [],
+    )
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    rng = np.random.default_rng(0)
+    modes = itertools.product(KINDS, VIEWS, range(6))
+    labs = [random_lab(kind, view, rng) for kind, view, _ in modes]
+    states = json.dumps([lab.state() for lab in labs])
+    return list(zip(labs, json.loads(run_node(LAYOUT, stdin=states)), strict=True))
+
+
+def test_browser_computes_the_same_numbers(pairs):
+    for lab, answer in pairs:
+        for name in ("values", "similarity"):
+            mine = np.array(getattr(lab, name)())
+            top = np.abs(mine).max()
+            np.testing.assert_allclose(
+                answer[name], mine, rtol=1e-12, atol=1e-12 * max(1, top)
+            )
+        assert answer["shown"] == lab.shown_dimensions()
+
+
+def test_browser_shuffles_to_the_same_numbers(pairs):
+    shuffled = [(lab, answer) for lab, answer in pairs if lab.view == "order"]
+    assert len(shuffled) == 24
+    for lab, answer in shuffled:
+        mine = lab.shuffled()
+        for name in ("before", "after", "change"):
+            np.testing.assert_allclose(
+                answer["words"][name], getattr(mine, name), rtol=1e-12, atol=1e-12
+            )
+        assert answer["words"]["same"] == mine.same
+
+
+def test_browser_says_the_same_sentence(pairs):
+    for lab, answer in pairs:
+        assert answer["sentence"] == lab.summary()
+
+
+def test_browser_shows_the_same_table(pairs):
+    for lab, answer in pairs:
+        header, rows = lab.table()
+        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+
+
+def test_copied_pytorch_runs_and_asserts_the_state(pairs):
+    for lab, answer in pairs:
+        names = {}
+        exec(answer["pytorch"], names)
+        size = len(lab.tokens) if lab.view == "order" else lab.shape()[0]
+        assert len(names["shown"]) == size
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_copied_pytorch_fails_when_a_number_is_wrong(pairs, view):
+    code = next(a["pytorch"] for lab, a in pairs if lab.view == view)
+    wrong = code.replace("expected = torch", "expected = 1 + torch")
+    with pytest.raises(AssertionError, match="not close"):
+        exec(wrong, {})
+
+
+def test_values_are_the_librarys():
+    lab = PositionLab(length=64, d_model=32, base=1000)
+    torch.testing.assert_close(
+        torch.tensor(lab.values()),
+        sinusoid(torch.arange(64.0).double(), 32, base=1000.0),
+        rtol=0,
+        atol=1e-6,
+        check_dtype=False,
+    )
+    bias = AlibiPositions(4).bias(torch.arange(9), torch.arange(9))
+    lab = PositionLab("alibi", length=9, n_heads=4, head=2)
+    torch.testing.assert_close(torch.tensor(lab.values()), bias[2], check_dtype=False)
+
+
+def test_similarity_of_the_sinusoid_sees_distance_only():
+    similarity = np.array(PositionLab(length=40).similarity())
+    for distance in range(40):
+        diagonal = np.diagonal(similarity, distance)
+        np.testing.assert_allclose(diagonal, diagonal[0], rtol=0, atol=1e-12)
+    assert np.allclose(np.diagonal(similarity), 8)
+
+
+def test_shuffled_words_are_what_the_librarys_positions_do():
+    for kind, positions in (
+        ("sinusoidal", SinusoidalPositions()),
+        ("alibi", AlibiPositions(8)),
+    ):
+        lab = PositionLab(kind, view="order")
+        before = PositionLab("none", view="order").shuffled().before
+        x, places = torch.tensor(before).float(), torch.arange(7)
+        order = torch.tensor(lab.order)
+        bias = positions.bias(places, places)
+
+        def mix(x, positions=positions, places=places, bias=bias):
+            x = positions.embed(x, places)
+            scores = x @ x.T + (0 if bias is None else bias[1])
+            return torch.softmax(scores, dim=-1) @ x
+
+        change = (mix(x[order]) - mix(x)[order]).abs().amax(dim=-1)
+        shown = torch.tensor(lab.shuffled().change)
+        torch.testing.assert_close(change, shown, rtol=0, atol=1e-5, check_dtype=False)
+
+
+def test_without_positions_no_order_changes_anything():
+    lab = PositionLab("none", view="order")
+    for order in itertools.islice(itertools.permutations(range(7)), 0, 5040, 97):
+        lab.order = list(order)
+        result = lab.shuffled()
+        assert all(result.same)
+        assert max(result.change) < 1e-12
+    assert "no output changes: order is invisible" in lab.summary()
+
+
+def test_every_other_kind_sees_the_order():
+    for kind in ("sinusoidal", "learned", "alibi"):
+        lab = PositionLab(kind, view="order")
+        assert lab.summary().endswith("order is visible.")
+        assert all(lab.shuffled().same) == (kind == "alibi")
+    lab.order = list(range(7))
+    assert "word for word" in lab.summary()
+
+
+def test_the_readers_own_table_is_shown_and_ends():
+    torch.manual_seed(0)
+    learned = LearnedPositions(20, 7)
+    lab = PositionLab("learned", rows=learned.table.weight)
+    assert (lab.length, lab.d_model, lab.shape()) == (20, 8, (20, 7))
+    shown = torch.tensor(lab.values())
+    torch.testing.assert_close(
+        shown, learned.table.weight.data, rtol=0, atol=6e-5, check_dtype=False
+    )
+    lab.length = 64
+    assert lab.summary().endswith("The table ends: there is no row 20.")
+    lab.kind = "sinusoidal"
+    assert lab.shape() == (64, 8)
+
+
+def test_a_full_size_table_fits_and_the_page_gets_the_same_numbers():
+    rows = np.random.default_rng(0).normal(size=(64, 32))
+    lab = PositionLab("learned", rows=rows)
+    state = re.search('data-state="(.*?)"', lab.html())[1].replace("&quot;", '"')
+    assert json.loads(state)["rows"] == lab.values()
+
+
+def test_untrained_rows_look_like_the_librarys():
+    values = np.array(PositionLab("learned", length=64, d_model=64).values())
+    assert 0.019 < values.std() < 0.021
+    assert abs(values.mean()) < 0.001
+    assert 0.06 < np.abs(values).max() < 0.08
+
+
+def test_summary_names_fast_and_slow():
+    assert PositionLab().summary() == (
+        "Sinusoidal, 32 positions by 16 dimensions. Dimension 0 repeats every 6.3 "
+        "positions, dimension 14 every 19,869; position 12 is most like its neighbors "
+        "11 and 13 (similarity 7.49 of 8)."
+    )
+    slope = float(alibi_slopes(8)[1])
+    said = PositionLab("alibi").summary()
+    assert f"each step of distance lowers the score by {slope}" in said
+
+
+def test_held_things_beyond_a_smaller_picture_are_let_go():
+    lab = PositionLab(position=31, dimension=15)
+    lab.update(length=8, d_model=4)
+    # the clock of dimensions 0 and 1 has come round after 6.3 positions
+    assert "position 7 is most like position 1 (" in lab.summary()
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"length": 1}, "length must be from 2 to 64, got 1"),
+        ({"d_model": 7}, "d_model must be even, got 7"),
+        ({"base": 0.5}, "base must be from 1 to 1,000,000, got 0.5"),
+        ({"base": float("nan")}, "base must hold finite numbers, got nan"),
+        ({"position": -1}, "position must be from 0 to 63, got -1"),
+        ({"dimensions": [0, 1, 2, 3, 4, 5]}, r"at most five numbers .*, got \[0, 1"),
+        ({"tokens": ["a"]}, "tokens must be 2 to 10, got 1"),
+        ({"order": [0, 0, 1, 2, 3, 4, 5]}, r"each of 0 to 6 once, got \[0, 0, 1"),
+        ({"rows": [[1.0]] * 3}, "7 to 64 lists of 1 to 64 numbers, got 3 rows of 1"),
+        ({"rows": [[1.0]] * 65}, r"got 65 rows of 1; show a part .* rows=table\[:64"),
+        ({"rows": [[1.0], [1.0, 2.0]] * 4}, "rows must be 8 x 1, got rows of lengths"),
+        ({"rows": [[float("nan")]] * 8}, "rows must hold finite numbers, got nan"),
+    ],
+)
+def test_bad_states_say_why(state, message):
+    with pytest.raises(ValueError, match=message):
+        PositionLab(**state)
+
+
+def test_tokens_alone_must_keep_their_number():
+    lab = PositionLab()
+    with pytest.raises(ValueError, match=r"use update\(tokens=..., order=...\)"):
+        lab.tokens = ["dog", "bites", "man"]
+    lab.update(tokens=["dog", "bites", "man"], order=[2, 1, 0])
+    assert lab.shuffled().same == [False, True, False]
+
+
+def test_the_lesson_fast_and_slow(visit, put):
+    page = visit()
+    page.open(put(PositionLab().html()))
+    spot = page.grid()
+    spot.focus()
+    for _ in range(20):
+        page.page.keyboard.press("ArrowUp")
+    assert "Dimension 0 is a sine that repeats every 6.3 positions" in page.said()
+    for _ in range(14):
+        page.page.keyboard.press("ArrowDown")
+    assert "Dimension 14 is a sine that repeats every 19,869" in page.said()
+
+
+def test_the_lesson_order_is_invisible_without_positions(visit, put):
+    page = visit()
+    page.open(put(PositionLab().html()))
+    page.page.get_by_role("radio", name="word order").check()
+    assert "5 of 7 input vectors are the same" in page.said()
+    assert page.said().endswith("order is visible.")
+    page.page.get_by_role("radio", name="none").check()
+    for _ in range(3):
+        page.page.get_by_role("button", name="Shuffle").click()
+        assert page.said().endswith("no output changes: order is invisible.")
+    page.page.get_by_role("radio", name="ALiBi").check()
+    assert page.said().startswith("With ALiBi, 7 of 7 input vectors are the same")
+    assert page.said().endswith("order is visible.")
+
+
+def test_two_picked_words_change_places(visit, put):
+    page = visit()
+    page.open(put(PositionLab(view="order", order=list(range(7))).html()))
+    page.grid().focus()
+    for key in ("Home", "Enter", "ArrowRight", "Enter"):
+        page.page.keyboard.press(key)
+    page.page.locator("summary", has_text="Data table").click()
+    names = page.page.locator(".tl-live tr th:first-child")
+    expect(names).to_have_text(["word", "dots", "two", *LATER])
+
+
+def test_typed_words_keep_their_spaces_while_typing(visit, put):
+    page = visit()
+    page.open(put(PositionLab(view="order").html()))
+    field = page.page.get_by_label("Words", exact=True)
+    field.fill("")
+    field.press_sequentially("dog bites man ")
+    assert field.input_value() == "dog bites man "
+    expect(page.page.locator(".say")).to_contain_text("word for word")
+    assert page.page.locator(".tl-live svg text", has_text="bites").count() == 2
+
+
+def test_similarity_follows_the_position_in_the_heatmap(visit, put):
+    page = visit()
+    page.open(put(PositionLab(view="similarity").html()))
+    curve = page.page.locator(".curve.bold")
+    before = curve.get_attribute("d")
+    page.grid().focus()
+    page.page.keyboard.press("End")
+    assert curve.get_attribute("d") != before
+    page.page.keyboard.press("Tab")
+    page.page.keyboard.press("Home")
+    assert "Positions 12 and 0, 12 apart: similarity" in page.said()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_in_every_view_fits_a_phone(visit, put, kind, view):
+    page = visit(viewport={"width": 320, "height": 640})
+    lab = PositionLab(kind, view=view)
+    page.open(put(lab.html()))
+    assert page.said() == lab.summary()
+    assert page.page.locator(".error").is_hidden()
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+SLIDE = """async () => {
+  const root = document.querySelector(".tl-live").shadowRoot;
+  const slider = root.querySelector("input[type=range]");
+  const spot = root.querySelector("[data-row]");
+  const times = { hover: [], slide: [] };
+  const timed = async (list, act) => {
+    const start = performance.now();
+    act();
+    await null; await null;
+    root.host.getBoundingClientRect();
+    list.push(performance.now() - start);
+  };
+  const press = (key) =>
+    spot.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  spot.focus();
+  for (let i = 0; i < 30; i++) {
+    await timed(times.hover, () => press(i % 2 ? "ArrowRight" : "ArrowDown"));
+    await timed(times.slide, () => {
+      slider.value = String(48 - i);
+      slider.dispatchEvent(new Event("input"));
+    });
+  }
+  return times;
+}"""
+
+
+@pytest.mark.parametrize("view", ["curves", "similarity"])
+def test_repaint_of_hover_and_slider_fits_in_a_frame(visit, put, view):
+    page = visit()
+    page.open(put(PositionLab(view=view, length=48, d_model=32).html()))
+    for name, times in page.page.evaluate(SLIDE).items():
+        # the lower quartile: a busy machine slows the others
+        assert sorted(times)[len(times) // 4] <= 16, (name, times)
