@@ -407,8 +407,8 @@ export function closeUp(geometry, pair) {
   const order = [...size.keys()].sort((a, b) => size[b] - size[a]);
   const dims = order.slice(0, SHOWN).sort((a, b) => a - b);
   const room = Math.min(SHOWN, Math.max(geometry.query[0].length, geometry.value[0].length));
-  const flat = 56 + (room + 1) * 48 <= geometry.width;
-  const column = flat ? Math.min(72, (geometry.width - 58) / (room + 1)) : 56;
+  const flat = 56 + (room + 1.3) * 42 <= geometry.width;
+  const column = flat ? Math.min(72, (geometry.width - 58) / (room + 1.3)) : 56;
   const at = (line, place) =>
     flat
       ? { x: place < 0 ? 48 : 56 + (place + 0.5) * column, y: 12 + 22 * (line + 1) }
@@ -423,13 +423,13 @@ export function closeUp(geometry, pair) {
     if (line.total !== undefined)
       texts.push({
         text: open ? `= ${fit(line.total)}` : "·", strong: open, tone: open ? "" : "quiet",
-        ...at(l, dims.length),
+        ...at(l, dims.length + (flat ? 0.15 : 0)),
       });
   });
   if (!flat) for (const text of texts.slice(0, dims.length)) text.x = 20;
   return {
     texts,
-    width: flat ? 58 + (room + 1) * column : 40 + 3 * column,
+    width: flat ? 58 + (room + 1.3) * column : 40 + 3 * column,
     height: flat ? 90 : 24 + 20 * (room + 1),
     rest: size.length > SHOWN ? `, the ${SHOWN} largest of ${size.length} dimensions` : "",
   };
@@ -493,6 +493,7 @@ function textField(ui) {
   const input = h("input", {
     type: "text", maxlength: 300, spellcheck: "false", autocomplete: "off",
     oninput: () => ui.state().model && send(false),
+    onkeydown: ({ key, isComposing }) => key === "Enter" && !isComposing && send(true),
   });
   const note = h("p", { class: "note", role: "status" });
   function send(insist) {
@@ -504,16 +505,14 @@ function textField(ui) {
     const mask = Array.isArray(state.mask) ? "none" : state.mask;
     ui.set({ text: seen, mask, locked: false, ...(!state.model && { _note: "Python is asked." }) });
   }
-  const onsubmit = (event) => {
-    event.preventDefault();
-    send(true);
-  };
   const build = (state) => {
     const words = state.model?.words;
     slot.append(
-      h("form", { onsubmit },
+      h("div", { class: "line" },
         h("label", { class: "control" }, h("span", { class: "name", text: "Your text" }), input),
-        h("button", { type: "submit", text: words ? "Show" : "Ask Python" })),
+        h("button", {
+          type: "button", text: words ? "Show" : "Ask Python", onclick: () => send(true),
+        })),
       note,
     );
     if (words)
@@ -603,7 +602,7 @@ const css = `
 .walk{flex-basis:100%;display:flex;flex-wrap:wrap;gap:.5rem;font-size:max(13px,.88em)}
 .walk .control{font-size:inherit}.walk legend{display:none}
 .own{flex:1 1 100%;min-width:0;font-size:max(13px,.88em)}
-.own form{display:flex;gap:.5rem}.own .control:has(input){font-size:inherit;width:0;flex:1}
+.own .line{display:flex;gap:.5rem}.own .control:has(input){font-size:inherit;width:0;flex:1}
 .own .control input{width:0;min-width:0}.own button{flex:none}.note{min-height:1.5em}
 @container (max-width:30rem){.options label{padding:1px 5px}}
 .words{white-space:pre-wrap;font-family:var(--mono);font-size:12.5px}
