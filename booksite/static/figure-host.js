@@ -77,7 +77,12 @@
       },
       { rootMargin: "300px" },
     );
-    elements.forEach((element) => observer.observe(element));
+    // A link to a figure's state scrolls to the figure, so that one cannot wait.
+    const linked = ({ dataset }) => location.hash.includes(`${dataset.figure}-`);
+    for (const element of elements) {
+      if (linked(element)) mount(element);
+      else observer.observe(element);
+    }
   }
 
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

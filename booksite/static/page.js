@@ -7,6 +7,7 @@
     "div.math": "Formula",
     ".bd-article pre": "Code or text",
     ".pst-scrollable-table-container": "Table",
+    ".cell_output": "Picture",
     ".cell_output .output": "Output",
   };
 
