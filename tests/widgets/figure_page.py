@@ -46,12 +46,16 @@ class Visit:
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._heard)
-        self.page.on("dialog", lambda dialog: self.errors.append(dialog.message))
+        self.page.on("dialog", self._alarmed)
         self.page.on("request", self._asked)
 
     def _heard(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.errors.append(message.text)
+
+    def _alarmed(self, dialog: Any) -> None:
+        self.errors.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _asked(self, request: Any) -> None:
         if not re.match(f"{self.server}|file://|data:|blob:", request.url):

@@ -4,19 +4,9 @@ Every figure is a widget whose traits are all of its state. Set a trait and the 
 follows; a reader's click comes back as a trait.
 """
 
-from importlib import import_module
-from typing import Any
+from transformer_lib.widgets.attention_stepper import AttentionStepper
+from transformer_lib.widgets.figure import Figure
+from transformer_lib.widgets.position_lab import PositionLab
+from transformer_lib.widgets.softmax_mask import SoftmaxMask
 
-_HOMES = {
-    "Figure": "figure",
-    "AttentionStepper": "attention_stepper",
-    "PositionLab": "position_lab",
-    "SoftmaxMask": "softmax_mask",
-}
 __all__ = ["AttentionStepper", "Figure", "PositionLab", "SoftmaxMask"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"{__name__} has no figure {name!r}, it has {__all__}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
