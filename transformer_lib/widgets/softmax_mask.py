@@ -7,6 +7,7 @@ import traitlets
 
 from transformer_lib.widgets import picture
 from transformer_lib.widgets.figure import Figure
+from transformer_lib.widgets.softmaxes import naive_softmax, safe_softmax
 from transformer_lib.widgets.state import (
     StateError,
     Values,
@@ -29,9 +30,6 @@ _SCORES = [
     [-0.3, 0.4, 1.1, 0.7, 0.0],
     [0.1, 2.4, 0.9, -0.2, 1.2],
 ]
-_LARGEST = 3.4028234663852886e38  # of float32
-_SMALLEST = 2.0**-150  # at or below half its tiniest number, float32 has 0
-
 _NAN_COLD = "Dividing by temperature 0 without care gives inf / inf, which is NaN."
 _NAN_RANGE = "exp leaves the range of float32 here, and inf / inf or 0 / 0 is NaN."
 
@@ -86,7 +84,7 @@ class SoftmaxMask(Figure):
         seen = np.array(self.scores, dtype=np.float64)
         if self.order == "before":
             seen = np.where(mask, seen, -np.inf)
-        softmax = _naive_softmax if self.naive else _softmax
+        softmax = naive_softmax if self.naive else safe_softmax
         dim = -1 if self.axis == "row" else -2
         with np.errstate(all="ignore"):
             weights = softmax(seen, self.temperature, dim)
@@ -97,29 +95,30 @@ class SoftmaxMask(Figure):
         weights = self.weights()
         if not self.selected:
             good = sum(_is_one(sum(row)) for row in weights)
-            closed = sum(not cell for row in self.mask for cell in row)
+            closed = sum(row.count(False) for row in self.mask)
+            cells = len(self.tokens) ** 2
             return (
                 f"{good} of {len(self.tokens)} rows sum to 1; "
-                f"{closed} of {len(self.tokens) ** 2} cells are masked."
+                f"{closed} of {cells} cells are masked."
             )
         row, col = self.selected
-        query, key = quote(self.tokens[row]), quote(self.tokens[col])
-        weight, total = weights[row][col], sum(weights[row])
-        shown = "exactly 0" if weight == 0 else number(weight)
-        gives = f"gives {percent(weight)} of its weight to {key}"
-        if not np.isfinite(weight):
-            gives = f"and key {key}: the weight is {number(weight)}"
-        first = (
-            f"Query {query} {gives}"
-            if self.mask[row][col]
-            else f"Query {query} may not look at {key}: its weight is {shown}"
-        )
-        closed = self.mask[row].count(False)
+        total, closed = sum(weights[row]), self.mask[row].count(False)
+        looks = self._look(row, col, weights[row][col])
         return (
-            f"{first}; {closed} of {len(self.tokens)} keys are masked; "
+            f"Query {quote(self.tokens[row])} {looks}; "
+            f"{closed} of {len(self.tokens)} keys are masked; "
             f"the row sums to {short(total)}{self._reason(row, total)}."
             f"{self._remark(row, weights[row])}"
         )
+
+    def _look(self, row: int, col: int, weight: float) -> str:
+        key = quote(self.tokens[col])
+        if not self.mask[row][col]:
+            shown = "exactly 0" if weight == 0 else number(weight)
+            return f"may not look at {key}: its weight is {shown}"
+        if not np.isfinite(weight):
+            return f"and key {key}: the weight is {number(weight)}"
+        return f"gives {percent(weight)} of its weight to {key}"
 
     def _reason(self, row: int, total: float) -> str:
         if _is_one(total) or not np.isfinite(total):
@@ -179,24 +178,3 @@ def _named_mask(word: str, n: int) -> Any:
     if word != "causal":
         raise StateError(f'mask must be "causal" or True and False, got {word!r}')
     return np.tri(n, dtype=bool)
-
-
-def _float32(x: Any) -> Any:
-    """Apply the range of float32, keeping the precision of float64."""
-    return np.where(x > _LARGEST, np.inf, np.where(x <= _SMALLEST, 0.0, x))
-
-
-def _naive_softmax(scores: Any, temperature: float, dim: int) -> Any:
-    powers = _float32(np.exp(scores / temperature))
-    return powers / _float32(powers.sum(dim, keepdims=True))
-
-
-def _softmax(scores: Any, temperature: float, dim: int) -> Any:
-    """Subtract the maximum; at temperature 0 share all weight among the largest."""
-    top = scores.max(dim, keepdims=True)
-    if temperature == 0:
-        powers = ((scores == top) & (scores > -np.inf)).astype(np.float64)
-    else:
-        powers = np.exp(np.where(np.isinf(top), -np.inf, scores - top) / temperature)
-    total = powers.sum(dim, keepdims=True)
-    return np.where(total == 0, 0.0, powers / total)
