@@ -60,21 +60,21 @@ function bandsOf(root, wide) {
   const size = (w, n) => (wide ? w : n);
   return [
     wide && { part: "query", step: 0, kind: "bars", label: "q", size: 32 },
-    { part: "key", step: 1, kind: "bars", label: "k", size: size(32, 34) },
-    { part: "scores", step: 2, label: size("q · k", "q·k"), size: size(TALL, 42) },
-    { part: "scale", step: 3, label: `÷${root}`, size: size(TALL, 42) },
-    { part: "mask", step: 4, label: "mask", size: size(TALL, 36) },
-    { part: "softmax", step: 5, label: size("softmax", "w"), size: size(TALL, 38) },
+    { part: "key", step: 1, kind: "bars", label: "k", size: size(32, 30) },
+    { part: "scores", step: 2, label: size("q · k", "q·k"), size: size(TALL, 40) },
+    { part: "scale", step: 3, label: `÷${root}`, size: size(TALL, 40) },
+    { part: "mask", step: 4, label: "mask", size: size(TALL, 33) },
+    { part: "softmax", step: 5, label: size("softmax", "w"), size: size(TALL, 34) },
     wide && { part: "output", name: "value", step: 6, kind: "bars", label: "v", size: 32 },
-    { part: "output", step: 6, kind: "bars", label: size("w × v", "w·v"), size: size(32, 34) },
+    { part: "output", step: 6, kind: "bars", label: size("w × v", "w·v"), size: size(32, 30) },
   ].filter(Boolean);
 }
 
 function frames(labels, root, width) {
   const rows = [...labels.map((text) => `▸${text}`), "▸ softmax"];
   const fitting = (room) => matrixFrame({ rows, cols: labels, width: room, max: 72, min: 20 });
-  const half = fitting((width - 24) / 2);
-  const frame = half.cell >= FITS && half.width <= width / 2 ? half : fitting(width);
+  const half = fitting(width / 2 - 14);
+  const frame = half.cell >= FITS && 2 * half.width + 24 <= width ? half : fitting(width);
   const wide = frame.cell >= FITS;
   const bands = bandsOf(root, wide);
   let at = 0;
@@ -97,7 +97,7 @@ function frames(labels, root, width) {
   const left = Math.min(Math.max(50, width - at - 2), 14 + 7.5 * longest);
   const ledger = {
     wide, bands, left, top: 26, width: left + at + 2, height: 30 + 24 * labels.length,
-    room: Math.floor((left - 8) / 7.5) - 3,
+    room: Math.floor((left - 8) / 7.5) - 1 - signs(names.at(-1)),
   };
   return { ledger, map, heads: (_, i) => names[i], names };
 }
@@ -354,10 +354,10 @@ function ledger(ui) {
     });
     join(bands, frame.bands, (band) => band.name ?? band.part, newBand, (child, band) =>
       drawBand(child, band, [i, j]));
-    const [first, end] = [place(frame, frame.bands[0], j), place(frame, frame.bands.at(-1), j)];
+    const [{ x, y }, end] = [frame.bands[0], frame.bands.at(-1)].map((b) => place(frame, b, j));
     const outline = (inset) => ({
-      x: first.x + inset, y: first.y + inset,
-      width: end.x + end.w - first.x - 2 * inset, height: end.y + end.h - first.y - 2 * inset,
+      x: x + inset, y: y + inset,
+      width: end.x + end.w - x - 2 * inset, height: end.y + end.h - y - 2 * inset,
     });
     set(halo, outline(2.5));
     set(ring, outline(1));
@@ -398,32 +398,32 @@ function closeLines({ query, key, value, weights, output, step }, [i, j]) {
   ];
 }
 
-const SHOWN = 12; // dimensions in the close-up; of more, the largest
 
 /** Texts with their places: side by side where there is room, else one below the other. */
 export function closeUp(geometry, pair) {
+  const { query, value, width } = geometry;
   const lines = closeLines(geometry, pair);
   const size = lines[2].values.map(Math.abs);
   const order = [...size.keys()].sort((a, b) => size[b] - size[a]);
-  const dims = order.slice(0, SHOWN).sort((a, b) => a - b);
-  const room = Math.min(SHOWN, Math.max(geometry.query[0].length, geometry.value[0].length));
-  const flat = 56 + (room + 1.3) * 42 <= geometry.width;
-  const column = flat ? Math.min(72, (geometry.width - 58) / (room + 1.3)) : 56;
+  const most = width < 620 ? Math.max(4, query[0].length) : 12;
+  const room = Math.min(12, most, Math.max(query[0].length, value[0].length));
+  const dims = order.slice(0, room).sort((a, b) => a - b);
+  const flat = 56 + (room + 1.3) * 42 <= width;
+  const column = flat ? Math.min(72, (width - 58) / (room + 1.3)) : 56;
   const at = (line, place) =>
     flat
       ? { x: place < 0 ? 48 : 56 + (place + 0.5) * column, y: 12 + 22 * (line + 1) }
       : { x: 40 + (line + 0.5) * column, y: 12 + 20 * (place + 1) };
   const texts = dims.map((d, c) => ({ text: String(d + 1), tone: "quiet", ...at(-1, c) }));
   lines.forEach((line, l) => {
-    const open = geometry.step >= line.from;
-    texts.push({ text: line.label, tone: line.tone, strong: line.strong, ...at(l, -1), head: flat });
-    dims.forEach((d, c) =>
-      texts.push({ text: open ? fit(line.values[d]) : "·", tone: open ? line.tone : "quiet", ...at(l, c) }),
-    );
-    if (line.total !== undefined)
+    const { label, tone, strong, values, total } = line;
+    const shown = (text) => (geometry.step < line.from ? { text: "·", tone: "quiet" } : { text, tone });
+    texts.push({ text: label, tone, strong, ...at(l, -1), head: flat });
+    dims.forEach((d, c) => texts.push({ ...shown(fit(values[d])), ...at(l, c) }));
+    if (total !== undefined)
       texts.push({
-        text: open ? `= ${fit(line.total)}` : "·", strong: open, tone: open ? "" : "quiet",
-        ...at(l, dims.length + (flat ? 0.15 : 0)),
+        ...shown(`= ${fit(total)}`), strong,
+        ...at(l, dims.length + 0.15 * flat),
       });
   });
   if (!flat) for (const text of texts.slice(0, dims.length)) text.x = 20;
@@ -431,7 +431,7 @@ export function closeUp(geometry, pair) {
     texts,
     width: flat ? 58 + (room + 1.3) * column : 40 + 3 * column,
     height: flat ? 90 : 24 + 20 * (room + 1),
-    rest: size.length > SHOWN ? `, the ${SHOWN} largest of ${size.length} dimensions` : "",
+    rest: size.length > room ? `, the ${room} largest of ${size.length} dimensions` : "",
   };
 }
 
@@ -489,47 +489,46 @@ function mapData(geometry, active) {
 /** The reader's own text: answered by the page's model, or by Python. */
 function textField(ui) {
   const slot = h("div", { class: "own", hidden: true });
-  let seen = "";
-  const input = h("input", {
-    type: "text", maxlength: 300, spellcheck: "false", autocomplete: "off",
-    oninput: () => ui.state().model && send(false),
-    onkeydown: ({ key, isComposing }) => key === "Enter" && !isComposing && send(true),
-  });
   const note = h("p", { class: "note", role: "status" });
-  function send(insist) {
-    const state = ui.state();
-    const problem = state.model && split(input.value, state.model).problem;
+  let [seen, draft] = ["", ""];
+  const send = (insist) => {
+    const { model, text, mask } = ui.state();
+    const problem = model && split(draft, model).problem;
     set(note, { text: (insist && problem) || "" });
-    if (problem || input.value === state.text) return;
-    seen = input.value;
-    const mask = Array.isArray(state.mask) ? "none" : state.mask;
-    ui.set({ text: seen, mask, locked: false, ...(!state.model && { _note: "Python is asked." }) });
-  }
-  const build = (state) => {
-    const words = state.model?.words;
-    slot.append(
-      h("div", { class: "line" },
-        h("label", { class: "control" }, h("span", { class: "name", text: "Your text" }), input),
-        h("button", {
-          type: "button", text: words ? "Show" : "Ask Python", onclick: () => send(true),
-        })),
-      note,
-    );
-    if (words)
-      slot.append(h("details", {}, h("summary", { text: `The ${words.length} words it knows` }),
-        h("p", { class: "words", text: words.join("  ") })));
+    if (problem || draft === text || !(model || insist)) return {};
+    seen = draft;
+    return {
+      text: draft, mask: Array.isArray(mask) ? "none" : mask, locked: false,
+      ...(!model && { _note: "Python is asked." }),
+    };
   };
-  ui.bind((state) => {
-    if (!state.model && !state._ask) return;
-    if (slot.hidden) build(state);
-    slot.hidden = false;
-    if (state.text !== seen) {
-      seen = state.text;
-      set(input, { value: seen });
+  ui.bind(({ model, text, _ask, _note }) => {
+    if (text !== seen) {
+      seen = draft = text;
       set(note, { text: "" });
     }
-    if (!state.model) set(note, { text: state._note });
+    if (!model) set(note, { text: _note });
+    if (slot.hidden && (model || _ask)) build(model?.words);
   });
+  const field = ui.text({
+    label: "Your text", maxlength: 300, get: () => draft,
+    set: (text) => {
+      draft = text;
+      return send(false);
+    },
+  });
+  field.addEventListener("keydown", ({ key, isComposing }) =>
+    key === "Enter" && !isComposing && ui.set(send(true)));
+  function build(words) {
+    slot.hidden = false;
+    slot.append(
+      h("div", { class: "line" },
+        field, ui.button({ label: words ? "Show" : "Ask Python", action: () => send(true) })),
+      words ? h("details", {}, h("summary", { text: `The ${words.length} words it knows` }),
+        h("p", { class: "words", text: words.join("  ") })) : "",
+      note,
+    );
+  }
   return slot;
 }
 
@@ -598,13 +597,12 @@ const css = `
 .formula .value:not(.lit){color:var(--value)}
 .formula .now{box-shadow:inset 0 0 0 2px currentColor}
 .now>.box[fill=transparent]{fill:var(--surface)}
-.options label{min-width:26px;justify-content:center}
-.walk{flex-basis:100%;display:flex;flex-wrap:wrap;gap:.5rem;font-size:max(13px,.88em)}
-.walk .control{font-size:inherit}.walk legend{display:none}
-.own{flex:1 1 100%;min-width:0;font-size:max(13px,.88em)}
-.own .line{display:flex;gap:.5rem}.own .control:has(input){font-size:inherit;width:0;flex:1}
-.own .control input{width:0;min-width:0}.own button{flex:none}.note{min-height:1.5em}
-@container (max-width:30rem){.options label{padding:1px 5px}}
+.options{flex-wrap:wrap}.options label{min-width:26px;justify-content:center}
+.walk{flex-basis:100%;display:flex;flex-wrap:wrap;gap:.5rem}.walk legend{display:none}
+.own{flex:1 1 100%;min-width:0;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
+.line{flex:1 1 100%;display:flex;gap:.5rem}.line .control:has(input){width:0;flex:1}
+.line input{width:0;min-width:0}.line button{flex:none}.note{flex:1 1 12em;min-height:1.5em}
+@container (max-width:30rem){.options label{padding:1px 3px;font-size:13px}.say{min-height:9em}}
 .words{white-space:pre-wrap;font-family:var(--mono);font-size:12.5px}
 `;
 
@@ -612,8 +610,8 @@ export default figure({
   name: "attention_stepper",
   title: "Attention, step by step",
   tip:
-    "pick a query, then press Step until the numbers have become weights. Which key gets " +
-    "the most, and which products made its score?",
+    "pick a query, then press Step to the end. Which key gets the most weight, and which " +
+    "products made its score?",
   traits: [
     "tokens", "query", "key", "value", "mask", "step", "selected", "locked", "text", "model",
     "_ask", "_note",
