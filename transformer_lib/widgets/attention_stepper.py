@@ -174,6 +174,8 @@ class AttentionStepper(_Asking):
         names = [token_text(token, 12) for token in self.tokens]
         seen = np.where(numbers.mask, numbers.weights, np.nan)
         image = left.imshow(seen, vmin=0, vmax=1, cmap="cividis")
+        hatch = {"fill": False, "hatch": "////", "edgecolor": "#7A7A7A", "linewidth": 0}
+        left.axvspan(-0.5, len(names) - 0.5, zorder=-1, **hatch)
         figure.colorbar(image, ax=left, label="weight")
         left.set_xticks(range(len(names)), names, rotation=45, ha="right")
         left.set_yticks(range(len(names)), names)

@@ -596,6 +596,7 @@ const css = `
 .formula .query:not(.lit){color:var(--query)}.formula .key:not(.lit){color:var(--key)}
 .formula .value:not(.lit){color:var(--value)}
 .formula .now{box-shadow:inset 0 0 0 2px currentColor}
+@media (forced-colors:active){.formula .now{border:2px solid Highlight}}
 .now>.box[fill=transparent]{fill:var(--surface)}
 .options{flex-wrap:wrap}.options label{min-width:26px;justify-content:center}
 .walk{flex-basis:100%;display:flex;flex-wrap:wrap;gap:.5rem}.walk legend{display:none}
