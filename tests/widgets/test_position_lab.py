@@ -171,6 +171,11 @@ def test_every_other_kind_sees_the_order():
     assert "word for word" in lab.summary()
 
 
+def test_alibi_does_not_see_a_reversal_which_keeps_all_distances():
+    lab = PositionLab("alibi", view="order", order=list(reversed(range(7))))
+    assert lab.summary().endswith("no output changes: this change is invisible.")
+
+
 def test_the_readers_own_table_is_shown_and_ends():
     torch.manual_seed(0)
     learned = LearnedPositions(20, 7)

@@ -123,11 +123,11 @@ class PositionLab(Figure):
         even = [0, 2 * (count // 8), 2 * (count // 4), count - 2 + count % 2]
         return sorted(set(even))
 
-    def shuffled(self) -> words.Shuffle:
+    def shuffled(self) -> numbers.Shuffle:
         """Return what becomes of each word of the shuffled sentence."""
         n = len(self.tokens)
         vectors = self._vectors(n, self.shape()[1])
-        return words.shuffle(self.tokens, self.order, vectors, self._bias(n))
+        return numbers.shuffle(self.tokens, self.order, vectors, self._bias(n))
 
     def bias_of(self, head: int) -> list[list[float]]:
         """Return what a head adds to the scores: queries by keys."""

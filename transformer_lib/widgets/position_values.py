@@ -5,7 +5,7 @@ generators: good ones are hard to find": exact in Python and in the browser.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -89,3 +89,23 @@ def in_both(one: Any, other: Any) -> list[bool]:
             free.remove(match)
         found.append(match is not None)
     return found
+
+
+class Shuffle(NamedTuple):
+    """The machine's inputs as written and shuffled; per shuffled place what became."""
+
+    before: Any  # (n, d_model)
+    after: Any  # (n, d_model)
+    same: list[bool]  # whether the input vector is one of those as written
+    change: list[float]  # the largest change of a number in the word's output
+
+
+def shuffle(
+    tokens: Sequence[str], order: Sequence[int], vectors: Any, bias: Any
+) -> Shuffle:
+    """Feed the words to `mix` as written and in `order`, and compare word by word."""
+    x = word_vectors(tokens, vectors.shape[1])
+    before, after = x + vectors, x[list(order)] + vectors
+    change = mix(after, bias) - mix(before, bias)[list(order)]
+    same = in_both(before, after)
+    return Shuffle(before, after, same, np.abs(change).max(axis=1).tolist())

@@ -1,12 +1,9 @@
-"""What PositionLab says, and what becomes of its words when they are shuffled."""
+"""What PositionLab says in words, and its tables."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from transformer_lib.widgets import position_values as numbers
 from transformer_lib.widgets.state import number, quote, short, token_text
@@ -15,26 +12,6 @@ if TYPE_CHECKING:
     from transformer_lib.widgets.position_lab import PositionLab
 
 _NAMES = {"sinusoidal": "sinusoidal positions", "learned": "learned positions"}
-
-
-class Shuffle(NamedTuple):
-    """The machine's inputs as written and shuffled; per shuffled place what became."""
-
-    before: Any  # (n, d_model)
-    after: Any  # (n, d_model)
-    same: list[bool]  # whether the input vector is one of those as written
-    change: list[float]  # the largest change of a number in the word's output
-
-
-def shuffle(
-    tokens: Sequence[str], order: Sequence[int], vectors: Any, bias: Any
-) -> Shuffle:
-    """Feed the words to `mix` as written and in `order`, and compare word by word."""
-    x = numbers.word_vectors(tokens, vectors.shape[1])
-    before, after = x + vectors, x[list(order)] + vectors
-    change = numbers.mix(after, bias) - numbers.mix(before, bias)[list(order)]
-    same = numbers.in_both(before, after)
-    return Shuffle(before, after, same, np.abs(change).max(axis=1).tolist())
 
 
 def sentence(lab: PositionLab) -> str:
@@ -139,7 +116,8 @@ def _order(lab: PositionLab) -> str:
     vectors = f"{start}, {same} of {n} input vectors are the same in both sentences"
     change = max(result.change)
     if change < 1e-9:
-        return f"{vectors}, and no output changes: order is invisible."
+        what = "order" if lab.kind == "none" else "this change"
+        return f"{vectors}, and no output changes: {what} is invisible."
     return f"{vectors}, and outputs change by up to {amount(change)}: order is visible."
 
 

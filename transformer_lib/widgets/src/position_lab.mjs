@@ -174,8 +174,8 @@ export default figure({
   name: "position_lab",
   title: "Position lab",
   tip:
-    "compare the top line with the bottom line: fast and slow dimensions. Then choose “none” " +
-    "and “word order”, and shuffle, or pick two words to swap them.",
+    "choose “none” and “word order”, then shuffle, or pick two words to swap them. Under " +
+    "“curves”, compare the top line of the heatmap with the bottom line.",
   traits: [
     "kind", "view", "length", "d_model", "base", "position", "other", "dimension",
     "dimensions", "n_heads", "head", "tokens", "order", "rows",

@@ -5,7 +5,9 @@ import { sentence } from "./words.mjs";
 
 const DASHES = [null, "9 4", "2 3", "12 3 2 3", "5 2", null];
 
-const brief = (x) => (x > 1e-9 && x < 0.005 ? "<.01" : short(x));
+/** A number for a narrow place: 1.64, <.01, 0. */
+const brief = (x, digits) =>
+  x > 1e-9 && x < 0.5 / 10 ** digits ? `<.${"01".slice(2 - digits)}` : short(x, digits);
 const put = (node, items, tag) =>
   join(node, items, (_, i) => i, () => s(tag), (child, props) => set(child, props));
 /** Texts [[x, y, text, class, anchor, data-part, transform], ...]; the class is the color. */
@@ -91,7 +93,7 @@ export function curvePicture(ui) {
       const whose = `${alibi ? "query" : "position"} ${m}`;
       draw(
         shape, `${alibi ? "Bias" : far ? "Similarity" : "Value"} against ${across}`,
-        far ? `${whose}; thin: all others` : whose, geometry,
+        far ? "thin: all others" : whose, geometry,
       );
       set(zero, { d: line([[left, y(0)], [right, y(0)]]) });
       set(others, { d: shape.others });
@@ -124,7 +126,7 @@ export function orderPicture(ui) {
     node,
     draw(geometry, [, held]) {
       const { order: shape, words: { same, change }, state } = geometry;
-      const { center, texts, end, head, slanted } = shape;
+      const { center, texts, end, head, slanted, digits } = shape;
       const token = (x, y, text, anchor) =>
         slanted
           ? [x + (anchor === "end" ? 3 : -3), y, text, "token", anchor, null, `rotate(-45 ${x} ${y})`]
@@ -148,7 +150,7 @@ export function orderPicture(ui) {
             [x, end + 13, i, "position"],
             token(x, end + 30, texts[state.order[i]], "end"),
             [x, end + head + 32, same[i] ? "✓" : "✗", strong],
-            [x, end + head + 54, brief(change[i]), strong],
+            [x, end + head + 54, brief(change[i], digits), strong],
           ];
         }),
         [0, head + 10, "∿ position", "position", "start"],

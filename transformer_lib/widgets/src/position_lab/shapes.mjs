@@ -132,8 +132,9 @@ export function curves(geometry, [kind, a, n], m) {
 /** The two sentences above each other, every word over its input vector. */
 export function sentences({ tokens, order }, { before, after, same }, room) {
   const left = 66;
-  const step = Math.max(30, Math.min(84, Math.floor((room - left - 4) / tokens.length)));
   const texts = tokens.map((token) => tokenText(token, 10));
+  const right = 0.5 * SIGN * [...texts.at(-1)].length;
+  const step = Math.max(30, Math.min(84, Math.floor((room - left - right) / tokens.length)));
   const longest = SIGN * Math.max(...texts.map((text) => [...text].length));
   const slanted = longest > step - 4;
   const head = slanted ? Math.ceil(0.72 * longest) + 10 : 18;
@@ -148,8 +149,8 @@ export function sentences({ tokens, order }, { before, after, same }, room) {
     shades(columns, edges(top, rows[0].length, strip), (r, c) => rows[c][r] / most);
   const center = (i) => left + (i + 0.5) * step;
   return {
-    width: left + step * tokens.length + 4, height: low + strip + head + 74,
-    rows: 1, cols: tokens.length, texts, slanted, center, head, end: low + strip,
+    width: left + step * tokens.length + right, height: low + strip + head + 74,
+    rows: 1, cols: tokens.length, texts, slanted, digits: step < 36 ? 1 : 2, center, head, end: low + strip,
     paths: [...paint(before, high), ...paint(after, low)],
     links: order.map((old, place) => ({
       same: same[place], d: line([[center(old), high + strip + 4], [center(place), low - 4]]),

@@ -93,7 +93,7 @@ function sentences({ state, words }) {
     `${STARTS[kind]}, ${same} of ${tokens.length} input vectors are the same in both sentences`;
   const change = Math.max(...words.change);
   return change < 1e-9
-    ? `${vectors}, and no output changes: order is invisible.`
+    ? `${vectors}, and no output changes: ${kind === "none" ? "order" : "this change"} is invisible.`
     : `${vectors}, and outputs change by up to ${amount(change)}: order is visible.`;
 }
 
