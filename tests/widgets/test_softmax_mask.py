@@ -22,7 +22,7 @@ def figures(seed: int = 0) -> list[SoftmaxMask]:
     rng = np.random.default_rng(seed)
     made = []
     for temperature, naive, axis in MODES:
-        for order, size in itertools.product(("before", "after"), (1, 100)):
+        for order, size in itertools.product(("before", "after"), (1, 300)):
             n = int(rng.integers(2, 9))
             mask = rng.random((n, n)) < 0.7
             mask[rng.integers(n)] = False
@@ -145,6 +145,15 @@ def test_wrong_axis_is_said():
     figure = SoftmaxMask(axis="column", selected=[4, 1])
     assert "softmax ran down the columns" in figure.summary()
     np.testing.assert_allclose(np.sum(figure.weights(), 0), 1, rtol=1e-12)
+
+
+def test_page_rounds_what_the_figure_holds():
+    third = SoftmaxMask(scores=[[1 / 3, -1e-9], [0, 1]], temperature=2 / 3)
+    html = third.html()
+    assert "[0.3333,0.0]" in html
+    assert "0.6667" in html
+    assert "0.33333" not in html
+    assert third.scores[0][0] == 1 / 3
 
 
 def test_what_is_left_out_is_filled_in():
