@@ -13,7 +13,8 @@ from tools.strict_run import strict_command
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv" / "bin"
-IN_THE_BROWSER = ("site", "jupyter")
+OF_THE_BOOK = ("site", "jupyter")
+OF_THE_FIGURES = ("widgets",)  # one at a time: some measure how fast they draw
 OF_THE_NOTEBOOKS = ("notebooks", "tools")
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
 
@@ -57,7 +58,7 @@ def check(title: str, *command: str) -> Stage:
 
 def library_tests() -> list[str]:
     """Return the command for all folders that belong to no other stage."""
-    others = {*IN_THE_BROWSER, *OF_THE_NOTEBOOKS}
+    others = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, *OF_THE_FIGURES}
     mine = [f"tests/{name}" for name in folders_of_tests() if name not in others]
     return pytest(*TWO_AT_ONCE, *mine)
 
@@ -77,7 +78,8 @@ def stages() -> list[Stage]:
         check("ruff format", str(VENV / "ruff"), "format", "--check"),
         check("mypy", str(VENV / "mypy")),
         Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
-        Stage("library", "library and figures", library_tests(), one_thread),
+        Stage("library", "library", library_tests(), one_thread),
+        Stage("figures", "figures in the browser", some_tests(OF_THE_FIGURES), plain),
         Stage(
             "rules",
             "rules of the notebooks, and the tools",
@@ -91,5 +93,5 @@ def stages() -> list[Stage]:
             kernel_environment,
         ),
         Stage("site", "build of the book", build, plain, counts_tests=False),
-        Stage("site", "the built book", some_tests(IN_THE_BROWSER), plain),
+        Stage("site", "the built book", some_tests(OF_THE_BOOK), plain),
     ]

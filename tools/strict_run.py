@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tools.offline import offline_prefix
 
-CELL_TIMEOUT = 120  # seconds
+CELL_TIMEOUT = 300  # seconds, on a slow machine
 STRICT = [
     "--color=no",
     *("--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"),
