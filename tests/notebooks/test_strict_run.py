@@ -58,7 +58,7 @@ NOTEBOOKS = {
 
 def strict_run(*paths: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*strict_command([*paths]), "-v"],
+        [*strict_command([*paths]), "-v", f"--rootdir={paths[0].parent}"],
         cwd=ROOT,
         env=kernel_environment(),
         capture_output=True,
