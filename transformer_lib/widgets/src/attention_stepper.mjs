@@ -263,8 +263,10 @@ const DASH = { key: "4 2", value: "1 2.5" };
 /** The numbers of one query, step by step: one stop, a column (or row) per key. */
 function ledger(ui) {
   const marks = s("g", { "aria-hidden": "true" });
+  // Outside the cells: their names say the same in words, and not these very digits.
+  const columns = s("g", { "aria-hidden": "true" });
   const body = s("g", { role: "presentation" });
-  const picture = s("svg", { role: "grid", "aria-label": "Steps of the query, key by key" }, marks, body);
+  const picture = s("svg", { role: "grid", "aria-label": "Steps of the query, key by key" }, marks, columns, body);
   const box = panel("One query", picture);
   let geometry = null;
   const cellOf = (j) => (geometry.ledger.wide ? [0, j] : [j, 0]);
@@ -335,11 +337,12 @@ function ledger(ui) {
   const newBand = () =>
     s("g", {}, s("rect", { class: "box" }), s("path"), s("path"), s("text", { "text-anchor": "middle" }));
   const newKey = () =>
-    s("g", { role: "gridcell" }, s("g"), s("rect", { class: "halo" }), s("rect", { class: "ring" }));
+    s("g", { role: "gridcell" }, s("rect", { fill: "transparent" }), s("rect", { class: "halo" }),
+      s("rect", { class: "ring" }));
 
   function drawKey(node, j, [i, active]) {
     const { ledger: frame, tokens, scores, scaled, open, weights, step } = geometry;
-    const [bands, halo, ring] = node.children;
+    const [room, halo, ring] = node.children;
     const [row, col] = cellOf(j);
     const held = geometry.state.locked && geometry.pair[1] === j;
     const known = [
@@ -352,13 +355,12 @@ function ledger(ui) {
       "aria-label": [`key ${quote(tokens[j])}`, ...known].join(", "),
       class: [held && "locked", active === j && "active"].filter(Boolean).join(" ") || null,
     });
-    join(bands, frame.bands, (band) => band.name ?? band.part, newBand, (child, band) =>
-      drawBand(child, band, [i, j]));
     const [{ x, y }, end] = [frame.bands[0], frame.bands.at(-1)].map((b) => place(frame, b, j));
     const outline = (inset) => ({
       x: x + inset, y: y + inset,
       width: end.x + end.w - x - 2 * inset, height: end.y + end.h - y - 2 * inset,
     });
+    set(room, outline(0));
     set(halo, outline(2.5));
     set(ring, outline(1));
   }
@@ -372,6 +374,9 @@ function ledger(ui) {
     });
     drawMarks(geometry, pair);
     const all = tokens.map((_, j) => j);
+    join(columns, all, (j) => j, () => s("g"), (column, j) =>
+      join(column, frame.bands, (band) => band.name ?? band.part, newBand, (child, band) =>
+        drawBand(child, band, [pair[0], j])));
     join(body, frame.wide ? [all] : all.map((j) => [j]), (row) => String(row), () =>
       s("g", { role: "row" }), (row, keys) =>
       join(row, keys, (j) => j, newKey, (node, j) => drawKey(node, j, pair)));
