@@ -39,10 +39,15 @@ def own_files() -> list[Path]:
     ]
 
 
+def figure_files(root: Path) -> list[Path]:
+    """The sources of the live figures: Sphinx copies nothing if no page is stale."""
+    found = [*(root / WIDGETS / "src").rglob("*"), root / WIDGETS / "bundle.mjs"]
+    return [path for path in found if path.is_file()]
+
+
 def build_figures(root: Path, outdir: Path) -> None:
     """Bundle the figures as classic scripts, if a source has changed."""
-    sources = [*(root / WIDGETS / "src").rglob("*"), root / WIDGETS / "bundle.mjs"]
-    mark = fingerprint([path for path in sources if path.is_file()])
+    mark = fingerprint(figure_files(root))
     stamp = outdir.parent.parent / "figures.sha256"
     if is_fresh(stamp, mark) and outdir.is_dir():
         return
@@ -75,7 +80,7 @@ def add_assets(app: Sphinx, config: Config) -> None:
         str(HERE / "static"),
         str(made),
     ]
-    config.booksite_version = fingerprint(own_files())
+    config.booksite_version = fingerprint(own_files() + figure_files(root))
     for style in STYLES:
         app.add_css_file(style, priority=900)
     for script in SCRIPTS:

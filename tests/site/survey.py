@@ -93,7 +93,7 @@ def visit(context: BrowserContext, url: str, look: str) -> Facts:
     page.evaluate(UNFOLD)
     page.evaluate(WALK)
     facts.held = page.evaluate(LOOK)
-    if not url.startswith("file:"):  # where axe may not read the styles
+    if not url.endswith("/index.html"):  # which is intro.html by now
         facts.violations = run_axe(page)
     size = page.viewport_size
     if size and size["width"] == 320:

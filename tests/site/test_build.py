@@ -80,6 +80,18 @@ def test_bad_pages_fail_each_build_until_they_are_repaired(small: Path) -> None:
     assert (small / "_build/book.built").exists()
 
 
+def test_change_of_a_figure_alone_reaches_the_pages(small: Path) -> None:
+    (small / "_toc.yml").write_text("format: jb-book\nroot: page\n")
+    (small / "transformer_lib").unlink()
+    shutil.copytree(ROOT / assets.WIDGETS, small / assets.WIDGETS)
+    assert build_in(small).returncode == 0
+    source = small / assets.WIDGETS / "src/softmax_mask.mjs"
+    source.write_text(source.read_text() + "globalThis.mark = 'a new mark';\n")
+    assert build_in(small).returncode == 0
+    copied = small / "_build/html/_static/figures/softmax_mask.js"
+    assert "a new mark" in copied.read_text()
+
+
 def test_clear_word_when_the_npm_packages_are_missing(small: Path) -> None:
     (small / "node_modules").unlink()
     done = build_in(small)
