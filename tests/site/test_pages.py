@@ -170,6 +170,7 @@ def test_missing_browser_fails_where_it_is_required(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("browser.find_chromium", lambda: None)
+    monkeypatch.delenv("REQUIRE_BROWSER", raising=False)
     with pytest.raises(pytest.skip.Exception, match="NOT tested in a browser"):
         require_chromium()
     monkeypatch.setenv("REQUIRE_BROWSER", "1")
