@@ -68,7 +68,7 @@ def attention(
     """Average the values, weighted by how well each key fits the query.
 
     Axis -3, if there is one, is the heads; keys and values may have fewer heads
-    than queries, and then each serves a group of neighbouring query heads.
+    than queries, and then each serves a group of neighboring query heads.
     ``dropout`` is the probability that a weight is dropped, in every call: a
     layer passes 0.0 outside training. Source: Vaswani et al. 2017, section 3.2.1.
 
@@ -88,10 +88,11 @@ def fused_attention(
     *,
     dropout: float = 0.0,
 ) -> Float[Tensor, "*batch q_len d_value"]:
-    """Compute `attention` in one fused kernel that never stores the weights.
+    """Compute `attention` by PyTorch's own function, which need not store weights.
 
-    PyTorch's own ``is_causal`` lines up the *first* query with the first key
-    (pytorch#108108), so it serves only where both lengths are equal.
+    On a CPU it stores none when the inputs have four axes. Its ``is_causal`` lines
+    up the *first* query with the first key (pytorch#108108), so it serves only where
+    both lengths are equal. Source of the method: Dao et al. 2022, section 3.1.
 
     Raises:
         ValueError: if query, key, value and mask do not fit together.

@@ -83,7 +83,7 @@ def rotate(
     """Turn the plane of dimensions (i, i + d_head / 2) by the angle of clock i.
 
     Dot products of turned vectors depend on differences of positions only. This is
-    the split-half pairing of the Llama checkpoints; the paper pairs neighbours
+    the split-half pairing of the Llama checkpoints; the paper pairs neighbors
     (2i, 2i + 1). Source: Su et al. 2021, section 3.2.2.
 
     Raises:
