@@ -14,7 +14,7 @@ from tools.strict_run import strict_command
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv" / "bin"
 OF_THE_BOOK = ("site", "jupyter")
-OF_THE_FIGURES = ("widgets",)  # one at a time: some measure how fast they draw
+OF_THE_FIGURES = ("widgets",)
 OF_THE_NOTEBOOKS = ("notebooks", "tools")
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
 
@@ -32,7 +32,7 @@ class Stage:
 
 def one_thread() -> dict[str, str]:
     """Environment of a stage whose processes share the machine's cores."""
-    return dict(os.environ) | dict.fromkeys(THREADS, "1")
+    return plain() | dict.fromkeys(THREADS, "1")
 
 
 def plain() -> dict[str, str]:
@@ -79,7 +79,12 @@ def stages() -> list[Stage]:
         check("mypy", str(VENV / "mypy")),
         Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
         Stage("library", "library", library_tests(), one_thread),
-        Stage("figures", "figures in the browser", some_tests(OF_THE_FIGURES), plain),
+        Stage(
+            "figures",
+            "figures in the browser",
+            some_tests(OF_THE_FIGURES, *TWO_AT_ONCE),
+            one_thread,
+        ),
         Stage(
             "rules",
             "rules of the notebooks, and the tools",
