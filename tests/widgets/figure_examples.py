@@ -1,7 +1,7 @@
 """One entry per figure: the shared tests are written once and run over these."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from transformer_lib.widgets import AttentionStepper, PositionLab, SoftmaxMask
@@ -36,8 +36,6 @@ class Example:
     """Traits that make a state which cannot be drawn."""
     with_tokens: Callable[[list[str]], Figure] | None = None
     """The figure with these two tokens, if it shows tokens."""
-    size: int = field(default=8_000)
-    """Bytes (gzip) of the figure's own code."""
 
 
 def _two_tokens(tokens: list[str]) -> Figure:
@@ -63,7 +61,6 @@ EXAMPLES: dict[str, Example] = {
         changed={"position": 1, "dimension": 1},
         bad={"d_model": 7},
         with_tokens=lambda tokens: PositionLab(view="order", tokens=tokens),
-        size=9_300,  # four kinds in four views
     ),
     "softmax_mask": Example(
         make=SoftmaxMask,

@@ -292,17 +292,6 @@ def test_two_picked_words_change_places(visit, put):
     expect(names).to_have_text(["word", "dots", "two", *LATER])
 
 
-def test_typed_words_keep_their_spaces_while_typing(visit, put):
-    page = visit()
-    page.open(put(PositionLab(view="order").html()))
-    field = page.page.get_by_label("Words", exact=True)
-    field.fill("")
-    field.press_sequentially("dog bites man ")
-    assert field.input_value() == "dog bites man "
-    expect(page.page.locator(".say")).to_contain_text("word for word")
-    assert page.page.locator(".tl-live svg text", has_text="bites").count() == 2
-
-
 def test_similarity_follows_the_position_in_the_heatmap(visit, put):
     page = visit()
     page.open(put(PositionLab(view="similarity").html()))

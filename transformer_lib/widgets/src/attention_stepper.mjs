@@ -1,8 +1,8 @@
 // AttentionStepper: one query walks from scores to a weighted average of values.
 import { MOST, dot, given, split } from "./attention/model.mjs";
 import {
-  cividis, figure, grid, h, hatch, inkOn, join, matrix, matrixFrame, number, panel,
-  percent, python, quote, s, set, short, tokenText,
+  cividis, figure, fill, grid, h, hatch, inkOn, join, matrix, matrixFrame, number, panel,
+  percent, python, pythonRows, quote, s, set, short, tokenText,
 } from "./kit/index.mjs";
 
 const TITLES = ["Q", "K", "scores", "scale", "mask", "softmax", "weights × V"];
@@ -237,8 +237,7 @@ export function table({ tokens, scores, scaled, open, weights, pair: [i], root }
 export function pytorch(state, geometry) {
   const { tokens, query, key, value, open, weights, output, pair: [i] } = geometry;
   const tensor = (list) => `torch.tensor(${list}, dtype=torch.float64)`;
-  const rows = (all) =>
-    tensor(`[\n${all.map((row) => `    ${python(row)},\n`).join("")}]`);
+  const rows = (all) => tensor(pythonRows(all));
   const shown = (row) => tensor(python(row.map((x) => Number(x.toFixed(6)))));
   const words = { none: "None", causal: '"causal"' };
   const mask = words[state.mask] ?? rows(open).replace("float64", "bool");
@@ -311,14 +310,14 @@ function ledger(ui) {
 
   function drawBand(node, band, [i, j]) {
     const at = place(geometry.ledger, band, j);
-    const { text = "", d, tone, fill, ink, masked: closed, quiet } = entry(geometry, band, [i, j], at);
+    const { text = "", d, tone, fill: color, ink, masked: closed, quiet } = entry(geometry, band, [i, j], at);
     const [rect, middle, shape, label] = node.children;
     set(node, {
       "data-part": band.part, class: closed ? "masked" : band.step === geometry.step ? "now" : null,
     });
     set(rect, {
       x: at.x, y: at.y, width: at.w, height: at.h,
-      fill: fill ?? "transparent",
+      fill: color ?? "transparent",
     });
     set(middle, {
       d: d === undefined ? null : `M${at.x + 4} ${at.y + at.h / 2}h${at.w - 8}`,
@@ -369,9 +368,7 @@ function ledger(ui) {
     geometry = now;
     const { ledger: frame, tokens } = geometry;
     set(box.note, { text: `${quote(tokens[pair[0]], 16)} meets every key` });
-    set(picture, {
-      width: frame.width, height: frame.height, viewBox: `0 0 ${frame.width} ${frame.height}`,
-    });
+    set(picture, { width: frame.width, height: frame.height });
     drawMarks(geometry, pair);
     const all = tokens.map((_, j) => j);
     join(columns, all, (j) => j, () => s("g"), (column, j) =>
@@ -390,14 +387,14 @@ function closeLines({ query, key, value, weights, output, step }, [i, j]) {
   if (step === LAST) {
     const part = value[j].map((x) => x * weights[i][j]);
     return [
-      { label: "v", tone: "value", values: value[j], from: 0 },
-      { label: "w × v", values: part, from: 0 },
-      { label: "output", values: output[i], from: 0, strong: true },
+      { label: "v", tone: "value", values: value[j] },
+      { label: "w × v", values: part },
+      { label: "output", values: output[i], strong: true },
     ];
   }
   const products = query[i].map((x, d) => x * key[j][d]);
   return [
-    { label: "q", tone: "query", values: query[i], from: 0 },
+    { label: "q", tone: "query", values: query[i] },
     { label: "k", tone: "key", values: key[j], from: 1 },
     { label: "q × k", values: products, from: 2, total: sum(products), strong: true },
   ];
@@ -453,16 +450,15 @@ function close() {
     const who = `query ${quote(tokens[i], 12)}, key ${quote(tokens[j], 12)}${rest}`;
     set(box.note, { text: [who, ...sums].join(" · ") });
     set(picture, {
-      width, height, viewBox: `0 0 ${width} ${height}`,
+      width, height,
       "aria-label": `${who}: ${closeLines(geometry, [i, j])
-        .filter((line) => step >= line.from)
+        .filter((line) => !(step < line.from))
         .map((line) => `${line.label} ${line.values.map((x) => fit(x)).join(" ")}`).join("; ")}`,
     });
-    join(picture, texts, (_, t) => t, () => s("text"), (node, item) =>
-      set(node, {
-        x: item.x, y: item.y, text: item.text, "text-anchor": item.head ? "end" : "middle",
-        class: ["token", item.tone, item.strong && "strong"].filter(Boolean).join(" "),
-      }));
+    fill(picture, texts.map(({ x, y, text, head, tone, strong }) => ({
+      x, y, text, "text-anchor": head ? "end" : "middle",
+      class: ["token", tone, strong && "strong"].filter(Boolean).join(" "),
+    })), "text");
   };
   return { node: box.node, draw };
 }

@@ -1,14 +1,11 @@
 // PositionLab: none, sinusoidal, learned and ALiBi positions side by side.
-import { figure, set } from "./kit/index.mjs";
-import { formula, pytorch } from "./position_lab/code.mjs";
-import { curvePicture, heatPicture, orderPicture } from "./position_lab/pictures.mjs";
-import { heatmap, sentences } from "./position_lab/shapes.mjs";
+import { figure, fill, join, pad, panel, s, set } from "./kit/index.mjs";
+import { EQUATIONS, pytorch } from "./position_lab/code.mjs";
+import { curves, heatmap, sentences } from "./position_lab/shapes.mjs";
 import {
   dot, positionVectors, scoreBias, shuffle, shuffledOrder,
 } from "./position_lab/values.mjs";
 import { STARTS, commas, sentence, table } from "./position_lab/words.mjs";
-
-export { pytorch, sentence, table };
 
 const KINDS = [
   ["none", "none"], ["sinusoidal", "sinusoidal"], ["learned", "learned"], ["alibi", "ALiBi"],
@@ -22,18 +19,14 @@ const RANGES = {
   position: [0, 63], other: [-1, 63], dimension: [-1, 63],
 };
 
+/** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
-  for (const [name, [least, most]] of Object.entries(RANGES))
-    if (!(state[name] >= least && state[name] <= most))
-      throw Error(`${name} must be from ${least} to ${most}, got ${state[name]}`);
-  const { tokens, order, rows, d_model: width, kind, view } = state;
-  if (width % 2) throw Error(`d_model must be even, got ${width}`);
+  const { order, d_model: width, kind } = state;
   const right =
-    STARTS[kind] && VIEWS.some(([name]) => name === view) && tokens.every((token) => token.at) &&
-    tokens.length === order.length && tokens.every((_, i) => order.includes(i)) &&
-    (!rows[0] || rows[tokens.length - 1]) && rows.flat().every(Number.isFinite) &&
-    rows.every((row) => row.length === rows[0].length);
-  if (!right) throw Error("kind, view, tokens, order and rows must fit each other");
+    Object.entries(RANGES).every(([name, [low, high]]) => state[name] >= low && state[name] <= high) &&
+    width % 2 === 0 && STARTS[kind] &&
+    String([...order].sort((a, b) => a - b)) === String([...state.tokens.keys()]);
+  if (!right) throw Error("its numbers and words must fit each other");
 }
 
 /** How much is shown: a table ends somewhere, and so what is held may be beyond. */
@@ -53,7 +46,7 @@ function shownDimensions({ dimensions, n_heads: heads }, { alibi, width }) {
   const some = alibi
     ? [0, Math.floor(count / 3), count - 1]
     : [0, 2 * Math.floor(count / 8), 2 * Math.floor(count / 4), count - 2 + (count % 2)];
-  return own.length ? own : [...new Set(some)].sort((a, b) => a - b);
+  return own.length ? own : [...new Set(some)];
 }
 
 /** Everything that is drawn or said, from the state alone. */
@@ -63,29 +56,22 @@ export function layout(state, room = 680) {
   const { length, width, head, alibi } = size;
   const values = alibi ? scoreBias(state, length, head) : positionVectors(state, length, width);
   const similarity = alibi ? values : values.map((a) => values.map((b) => dot(a, b)));
-  const geometry = { state, ...size, values, similarity, shown: shownDimensions(state, size) };
-  if (state.view !== "order") {
-    const height = state.view !== "heatmap" ? 170 : alibi ? Math.min(420, room - 106) : 320;
-    return { ...geometry, heat: heatmap(geometry, room, height) };
-  }
+  const geometry = { state, ...size, room, values, similarity, shown: shownDimensions(state, size) };
+  if (state.view !== "order") return geometry;
   const n = state.tokens.length;
   const added = positionVectors(state, n, width);
-  const words = shuffle(state.tokens, state.order, added, scoreBias(state, n, head));
-  return { ...geometry, added, words, order: sentences(state, words, room) };
+  return { ...geometry, added, words: shuffle(state.tokens, state.order, added, scoreBias(state, n, head)) };
 }
 
-/** What the reader holds: ["cell", dimension, m], ["pair", m, n], ["word", place] or null. */
+/** What the reader holds: ["cell", dimension, m], ["pair", m, n], ["word", 0, place] or null. */
 export function locked(state) {
   const { view, tokens, other, dimension } = state;
   const { m, length, width, alibi } = sizes(state);
   const among = (i, n) => i >= 0 && i < n;
-  if (view === "order") return among(other, tokens.length) ? ["word", other] : null;
+  if (view === "order") return among(other, tokens.length) ? ["word", 0, other] : null;
   if ((view === "similarity" || alibi) && among(other, length)) return ["pair", m, other];
   return !alibi && among(dimension, width) ? ["cell", dimension, m] : null;
 }
-
-const swapped = (order, a, b) =>
-  order.map((old, place) => (place === a ? order[b] : place === b ? order[a] : old));
 
 /** The patch that holds `active`; a second word changes places with the first. */
 function lock(active, state) {
@@ -94,31 +80,19 @@ function lock(active, state) {
   if (kind === "cell") return { ...free, dimension: a, position: b };
   if (kind === "pair") return { ...free, position: a, other: b };
   if (kind !== "word") return free;
-  const first = locked(state)?.[1] ?? a;
-  return first === a ? { other: a } : { ...free, order: swapped(state.order, first, a) };
+  const { order } = state;
+  const first = locked(state)?.[2] ?? b;
+  const source = (place) => (place === first ? b : place === b ? first : place);
+  return first === b ? { other: b } : { ...free, order: order.map((_, place) => order[source(place)]) };
 }
 
 function controls(ui) {
-  let [typed, own] = ["", null]; // what stands in the field for which words
   const when = (test, ...nodes) => {
     for (const node of nodes) ui.bind((state) => set(node, { hidden: !test(state) }));
     return nodes;
   };
-  const slider = (label, trait, min, max, step = 1) => ui.slider({ label, trait, min, max, step });
-  const words = ui.text({
-    label: "Words", maxlength: 120,
-    get: (state) => (String(state.tokens) === own ? typed : state.tokens.join(" ")),
-    set(text, state) {
-      const tokens = text.split(/\s+/).filter(Boolean).slice(0, 10);
-      const patch = tokens.length < 2 ? {} : { tokens, order: [...tokens.keys()], other: -1 };
-      [typed, own] = [text, String(patch.tokens ?? state.tokens)];
-      return patch;
-    },
-  });
-  words.addEventListener("focusout", () => {
-    own = null;
-    ui.repaint();
-  });
+  const slider = (label, trait, min, max, step = 1, more = {}) =>
+    ui.slider({ label, trait, min, max, step, ...more });
   return [
     ui.choice({ label: "Positions", trait: "kind", options: KINDS }),
     ui.choice({ label: "View", trait: "view", options: VIEWS }),
@@ -126,8 +100,7 @@ function controls(ui) {
     ...when(({ kind }) => kind !== "alibi", slider("Width d", "d_model", 2, 64, 2)),
     ...when(
       ({ kind }) => kind === "sinusoidal",
-      ui.slider({
-        label: "Base", min: 1, max: 6, step: 0.5,
+      slider("Base", "base", 1, 6, 0.5, {
         get: ({ base }) => Math.log10(base),
         set: (power) => ({ base: Math.round(10 ** power) }),
         format: (power) => commas(10 ** power),
@@ -135,37 +108,69 @@ function controls(ui) {
     ),
     ...when(
       ({ kind }) => kind === "alibi", slider("Heads", "n_heads", 1, 16),
-      ui.slider({
-        label: "Head", min: 0, max: 15, step: 1, get: (state) => sizes(state).head,
-        set: (head, state) => ({ head: sizes({ ...state, head }).head }),
-      }),
+      slider("Head", "head", 0, 15, 1, { get: (state) => sizes(state).head }),
     ),
     ...when(
       ({ view }) => view === "order",
-      words,
       ui.button({ label: "Shuffle", action: ({ order }) => ({ order: shuffledOrder(order) }) }),
       ui.button({ label: "As written", action: ({ order }) => ({ order: [...order.keys()] }) }),
     ),
   ];
 }
 
+/**
+ * { node, label, draw(shape, geometry) }: a titled picture with a grid over it. A shape has
+ * width, height, title, note; paths [[d, class, opacity, dashes], ...]; texts
+ * [[x, y, text, class, anchor, part, transform], ...]; rows, cols, pick and box for pad();
+ * and what its cells mean: [kind, row, column], `row` if all are of one row.
+ */
+function picture(ui, label) {
+  const [paths, texts] = [s("g"), s("g")];
+  const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, paths, texts));
+  const { node, note } = panel("", svg);
+  let shape = null;
+  const to = ([r, c]) => [shape.kind, shape.row ?? r, c];
+  const from = ([kind, r, c]) => (kind === shape.kind ? [shape.row === undefined ? r : 0, c] : null);
+  const grid = pad(ui, svg, { label, to, from });
+  svg.append(grid.node);
+  const draw = (next, geometry) => {
+    shape = { ...next, text: (cell) => sentence(geometry, to(cell)) };
+    const { width, height, title } = shape;
+    set(svg, { width, height });
+    set(node.querySelector("b"), { text: title });
+    set(note, { text: ` ${shape.note}` });
+    fill(paths, shape.paths.map(([d, kind, opacity, dashes]) => ({
+      d, class: kind, "fill-opacity": opacity, "stroke-dasharray": dashes,
+    })), "path");
+    fill(texts, shape.texts.map(([x, y, text, kind, anchor = "middle", part, transform]) => ({
+      x, y, text, class: kind, "text-anchor": anchor, "data-part": part, transform,
+    })), "text");
+    grid.draw(shape);
+  };
+  return { node, label, draw };
+}
+
 function build(ui) {
-  const [heat, below, order] = [heatPicture(ui), curvePicture(ui), orderPicture(ui)];
+  const [heat, below, order] =
+    ["Heatmap", "Curves", "The words of the shuffled sentence"].map((label) => picture(ui, label));
   let stage = null;
   return {
     controls: controls(ui),
-    formula: { equation: (state) => formula(state)[0], code: (state) => formula(state)[1] },
+    formula: { equation: ({ kind }) => EQUATIONS[kind], code: [] },
     picture: [heat.node],
     draw(geometry) {
-      const active = ui.active() ?? [];
       const { view } = geometry.state;
-      const shown = view === "order" ? [order] : view === "heatmap" ? [heat] : [heat, below];
-      stage ??= heat.node.parentNode;
-      if (stage.firstChild !== shown[0].node || stage.children.length !== shown.length)
-        stage.replaceChildren(...shown.map(({ node }) => node));
+      const active = ui.active() ?? [];
       const [kind, a, b] = active;
       const m = kind === "cell" ? b : kind === "pair" ? a : geometry.m;
-      for (const { draw } of shown) draw(geometry, active, m);
+      const map = heatmap(geometry, m);
+      const shown =
+        view === "order" ? [[order, sentences(geometry, active)]]
+        : view === "heatmap" ? [[heat, map]]
+        : [[heat, map], [below, curves(geometry, map, active, m)]];
+      stage ??= heat.node.parentNode;
+      join(stage, shown, ([{ label }]) => label, ([{ node }]) => node);
+      for (const [{ draw }, shape] of shown) draw(shape, geometry);
     },
   };
 }
@@ -175,7 +180,7 @@ export default figure({
   title: "Position lab",
   tip:
     "choose “none” and “word order”, then shuffle, or pick two words to swap them. Under " +
-    "“curves”, compare the top line of the heatmap with the bottom line.",
+    "“curves”, compare the top line with the bottom line.",
   traits: [
     "kind", "view", "length", "d_model", "base", "position", "other", "dimension",
     "dimensions", "n_heads", "head", "tokens", "order", "rows",
@@ -189,10 +194,10 @@ export default figure({
   build,
   css:
     ".plus,.dot{fill:var(--position)}.minus{fill:var(--minus)}" +
-    ".plus,.minus,.rim,.cursor{shape-rendering:crispEdges}" +
-    ".ink,.chalk,.rim,.cursor,.curve,.zero,.rule,.others,.link{fill:none;stroke:var(--line)}" +
-    ".ink,.cursor,.rule,.link{stroke:var(--text)}.ink{stroke-opacity:.6}" +
-    ".chalk,.dot{stroke:var(--ground)}.others{stroke-opacity:.45}" +
-    ".curve{stroke:var(--position);stroke-width:1.6}.link{stroke-width:1.6}" +
-    "path.bold{stroke-width:3.2}.broken{stroke:var(--line);stroke-width:1;stroke-dasharray:3 4}",
+    ".plus,.minus,.crisp{shape-rendering:crispEdges}" +
+    ".ink,.chalk,.thin,.curve,.rule,.link{fill:none;stroke:var(--text)}" +
+    ".thin,.link.broken{stroke:var(--line)}.ink{stroke-opacity:.6}" +
+    ".chalk,.dot{stroke:var(--ground)}" +
+    ".curve{stroke:var(--position)}.curve,.link{stroke-width:1.6}" +
+    "path.bold{stroke-width:3.2}.broken{stroke-width:1;stroke-dasharray:3 4}",
 });

@@ -1,6 +1,6 @@
 // SoftmaxMask: scores, a mask and a temperature become weights.
 import {
-  cividis, figure, inkOn, matrix, matrixFrame, number, percent, python, quote, short,
+  cividis, figure, inkOn, matrix, matrixFrame, number, percent, python, pythonRows, quote, short,
   tokenText,
 } from "./kit/index.mjs";
 
@@ -142,8 +142,7 @@ export function table({ state, weights: all, sums }) {
 /** The state as a program that runs and asserts what the figure shows. */
 export function pytorch(state, geometry) {
   const dim = state.axis === "row" ? -1 : -2;
-  const rows = (all, show) =>
-    `torch.tensor([\n${all.map((row) => `    [${row.map(show).join(", ")}],\n`).join("")}])`;
+  const rows = (all, show) => `torch.tensor(${pythonRows(all, show)})`;
   const masked = 'scores.masked_fill(~mask, float("-inf"))';
   const seen = state.order === "before" ? masked : "scores";
   const softmax = state.naive

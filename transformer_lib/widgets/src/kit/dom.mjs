@@ -50,3 +50,7 @@ export function join(parent, items, key, create, update = () => {}) {
   });
   for (const node of old.values()) node.remove();
 }
+
+/** A child of `tag` for each of `items`, which are its attributes. */
+export const fill = (parent, items, tag) =>
+  join(parent, items, (_, i) => i, () => s(tag), (node, props) => set(node, props));

@@ -67,17 +67,3 @@ export function download(content, name, type) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
-
-/** A data URL of pixels, for large heatmaps: color(x, y) -> [r, g, b] in 0..255. */
-export function raster(width, height, color) {
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [width, height];
-  const context = canvas.getContext("2d");
-  const pixels = context.createImageData(width, height);
-  for (let i = 0; i < width * height; i++) {
-    const [r, g, b] = color(i % width, Math.floor(i / width));
-    pixels.data.set([r, g, b, 255], 4 * i);
-  }
-  context.putImageData(pixels, 0, 0);
-  return canvas.toDataURL();
-}

@@ -45,21 +45,19 @@ panel  panel("Title", node) -> { node, note }: a titled box around a picture of 
 formula  parts [name, text, class] in equation and code; elements with data-part="name"
        (matrix cells: `part`) light up together: formula.mjs.
 Text   tokenText(token) in pictures, quote(token) in sentences, percent, number, short,
-       python (a literal): text.mjs. Tokens may be anything: never build markup of them.
-Shape  matrixFrame, hatch, line, scale: geometry.mjs. raster (pixels to data URL for an
-       SVG <image>): export.mjs. cividis(x), inkOn(x) for weights in 0..1: palette.mjs.
-DOM    h(tag, props, ...children), s(...) for SVG, set, join (keyed): dom.mjs.
+       python (a literal), pythonRows (one row per line): text.mjs. Tokens may be anything: never build markup of them.
+Shape  matrixFrame, hatch, line, scale: geometry.mjs. cividis(x), inkOn(x) for weights in 0..1: palette.mjs.
+DOM    h(tag, props, ...children), s(...) for SVG, set, join (keyed), fill: dom.mjs.
 Colors var(--query), --key, --value, --position, --text, --quiet, --line, --soft,
        --surface, --ground; SVG text classes query, key, value, position, quiet, token,
        strong. palette.json is the only place of the values.
 SVG    use attributes or the classes of style.mjs; no ids, no <pattern> (hatch() instead).
 */
-export { h, join, s, set } from "./dom.mjs";
-export { raster } from "./export.mjs";
+export { fill, h, join, s, set } from "./dom.mjs";
 export { figure } from "./figure.mjs";
 export { hatch, line, matrixFrame, scale } from "./geometry.mjs";
 export { grid } from "./grid.mjs";
 export { matrix, panel } from "./matrix.mjs";
 export { pad } from "./pad.mjs";
 export { cividis, cividisRGB, inkOn, palette } from "./palette.mjs";
-export { number, percent, python, quote, short, tokenText } from "./text.mjs";
+export { number, percent, python, pythonRows, quote, short, tokenText } from "./text.mjs";

@@ -76,3 +76,7 @@ export function python(value) {
   if (!Number.isFinite(value)) return value > 0 ? 'float("inf")' : '-float("inf")';
   return String(value);
 }
+
+/** A Python literal of rows of numbers, one row per line; show(x) -> text. */
+export const pythonRows = (rows, show = python) =>
+  `[\n${rows.map((row) => `    [${row.map((x) => show(x)).join(", ")}],\n`).join("")}]`;

@@ -5,6 +5,7 @@ import { scoreBias } from "./values.mjs";
 const STEPS = 10; // shades on each side of zero
 const [LEFT, RIGHT] = [48, 58]; // room for numbers and for the names of the curves
 const SIGN = 7.6; // width of one monospace sign
+const DASHES = [null, "9 4", "2 3", "12 3 2 3", "5 2"];
 
 const digits = (x) => short(x, Math.abs(x) >= 0.1 ? 2 : 3);
 const largest = (rows) => Math.max(...rows.flat().map(Math.abs)) || 1;
@@ -13,6 +14,7 @@ const range = (n) => [...Array(n).keys()];
 /** Whole pixels between `count` bands from `start` on. */
 const edges = (start, count, size) => range(count + 1).map((i) => Math.round(start + (i * size) / count));
 const bands = (all) => all.slice(1).map((end, i) => [all[i], end]);
+const box = (x, y, right, low) => `M${x} ${y}H${right}V${low}H${x}z`;
 
 /** Of `count` things in `size` pixels, those whose labels have room. */
 function labels(count, size, room) {
@@ -21,51 +23,64 @@ function labels(count, size, room) {
 }
 
 /**
- * Paths of a heatmap: [{ d, class, "fill-opacity" }], one per shade of "plus" and "minus",
- * and the strokes that mark what is below zero, dark on light shades, light on dark ones.
+ * Paths of a heatmap: one per shade of "plus" and "minus", then the strokes that mark what
+ * is below zero, dark ("ink") on light shades, light ("chalk") on dark ones.
  * columns: [[left, right], ...]; lines: edges; at(line, column) -> value in -1..1.
  */
 function shades(columns, lines, at) {
-  const paths = new Map();
-  const draw = (name, shade, d) => {
-    const path = paths.get(name + shade) ?? { d: "", class: name, "fill-opacity": shade };
-    path.d += d;
-    paths.set(name + shade, path);
-  };
-  range(lines.length - 1).forEach((r) => {
+  const [fills, strokes] = [{}, { ink: "", chalk: "" }];
+  bands(lines).forEach(([y, low], r) => {
     const shade = (c) => Math.round(STEPS * at(r, c));
     let from = 0;
     columns.forEach(([, right], c) => {
-      const next = columns[c + 1];
-      if (next?.[0] === right && shade(c + 1) === shade(c)) return;
-      const [x, y, k] = [columns[from][0], lines[r], shade(c)];
-      const [width, height] = [right - x, lines[r + 1] - y];
-      const inset = Math.min(3, width / 4);
+      const k = shade(c);
+      if (columns[c + 1]?.[0] === right && shade(c + 1) === k) return;
+      const x = columns[from][0];
+      const inset = Math.min(3, (right - x) / 4);
       from = c + 1;
-      if (k) draw(k > 0 ? "plus" : "minus", Math.abs(k) / STEPS, `M${x} ${y}h${width}v${height}h${-width}z`);
-      if (k < 0) draw(k < -STEPS / 2 ? "chalk" : "ink", 0, `M${x + inset} ${y + height / 2}h${width - 2 * inset}`);
+      fills[k] = (fills[k] ?? "") + box(x, y, right, low);
+      if (k < 0)
+        strokes[k < -STEPS / 2 ? "chalk" : "ink"] += `M${x + inset} ${(y + low) / 2}H${right - inset}`;
     });
   });
-  const strokes = (path) => Number(path["fill-opacity"] === 0);
-  return [...paths.values()].sort((a, b) => strokes(a) - strokes(b));
+  return [
+    ...Object.entries(fills).map(([k, d]) => [d, k > 0 ? "plus" : "minus", Math.abs(k) / STEPS]),
+    ...Object.entries(strokes).map(([name, d]) => [d, name]),
+  ];
 }
 
 /** The heatmap: one column per position (or key), one line per dimension (or query). */
-export function heatmap({ values, alibi }, width, height) {
+export function heatmap({ state, values, alibi, head, length, width, room }, m) {
   const grid = alibi ? values : values[0].map((_, i) => values.map((row) => row[i]));
-  const [lines, count] = [grid.length, grid[0].length];
-  const x = edges(LEFT, count, width - LEFT - RIGHT);
+  const lines = grid.length;
+  const height = state.view !== "heatmap" ? 170 : alibi ? Math.min(420, room - 106) : 320;
+  const x = edges(LEFT, length, room - LEFT - RIGHT);
   const y = edges(22, lines, height);
-  const [right, most] = [x.at(-1), largest(grid)];
+  const [right, low, most] = [x.at(-1), y.at(-1), largest(grid)];
   const high = digits(alibi ? 0 : most);
   const legend = edges(right - 66 - SIGN * high.length, 5, 60);
+  const ticks = labels(length, right - LEFT, 26);
+  const center = (c) => (x[c] + x[c + 1]) / 2;
+  const [across, down, quiet] = alibi ? ["key", "query", "query"] : ["position", "dimension", "quiet"];
   return {
-    width, height: height + 60, x, y, rows: lines, cols: count, most, high, low: digits(-most),
-    swatch: legend[0] - 6,
-    paths: shades(bands(x), y, (r, c) => grid[r][c] / most),
-    legend: shades(bands(legend), [4, 15], (_, c) => (alibi ? c / 4 - 1 : c / 2 - 1)),
-    ticks: labels(count, right - LEFT, 26), names: labels(lines, height, 14),
-    center: (c) => (x[c] + x[c + 1]) / 2,
+    kind: alibi ? "pair" : "cell", width: room, height: height + 60, rows: lines, cols: length,
+    right, most, ticks, center,
+    title: alibi ? "Added to the scores" : "Added to the word vectors",
+    note: alibi ? `head ${head} of ${state.n_heads}` : `shape (${length}, ${width})`,
+    paths: [
+      ...shades(bands(x), y, (r, c) => grid[r][c] / most),
+      ...shades(bands(legend), [4, 15], (_, c) => (alibi ? c / 4 - 1 : c / 2 - 1)),
+      [box(LEFT, 22, right, low), "thin crisp"],
+      [alibi ? box(LEFT, y[m], right, y[m + 1]) : box(x[m], 22, x[m + 1], low), "rule crisp"],
+    ],
+    texts: [
+      ...ticks.map((c) => [center(c), low + 13, c, across]),
+      ...labels(lines, height, 14).map((r) => [LEFT - 7, (y[r] + y[r + 1]) / 2, r, quiet, "end"]),
+      [0, 9, `${down} ↓`, quiet, "start", down],
+      [LEFT, low + 30, `${alibi ? "" : "∿ "}${across} →`, across, "start", across],
+      [legend[0] - 6, 9, digits(-most), null, "end"],
+      [right, 9, high, null, "end"],
+    ],
     pick(px, py) {
       const cell = [y.findIndex((edge) => edge > py) - 1, x.findIndex((edge) => edge > px) - 1];
       return Math.min(...cell) < 0 ? null : cell;
@@ -74,94 +89,129 @@ export function heatmap({ values, alibi }, width, height) {
   };
 }
 
-/** Moves labels apart: wished heights in, heights at least `gap` apart out. */
-function apart(wished, gap, most) {
+/** Moves labels apart: wished heights in, heights at least 15 apart out. */
+function apart(wished) {
   const placed = [];
   const order = range(wished.length).sort((a, b) => wished[a] - wished[b]);
   let free = 12;
-  for (const i of order) free = (placed[i] = Math.max(free, wished[i])) + gap;
-  free = most;
-  for (const i of order.reverse()) free = (placed[i] = Math.min(free, placed[i])) - gap;
+  for (const i of order) free = (placed[i] = Math.max(free, wished[i])) + 15;
+  free = 158;
+  for (const i of order.reverse()) free = (placed[i] = Math.min(free, placed[i])) - 15;
   return placed;
 }
 
 /** The curves below the heatmap, against position, or against distance from position m. */
-export function curves(geometry, [kind, a, n], m) {
-  const { state, values, similarity, heat, length, alibi, head, shown } = geometry;
-  const [left, right] = [heat.x[0], heat.x.at(-1)];
+export function curves(geometry, heat, [kind, a, n], m) {
+  const { state, values, similarity, length, alibi, head, shown, room } = geometry;
+  const { right, most, center } = heat;
   const far = state.view === "similarity" && !alibi;
   const pairs = far || alibi;
   const first = kind === "cell" ? a : alibi ? head : -1;
   const ids = shown.includes(first) || first < 0 ? shown : [...shown, first];
   const bold = far ? 0 : ids.indexOf(first);
-  const every = similarity.map((row, q) => row.map((value, p) => [p - q, value]));
-  const points = (i) => (alibi ? scoreBias(state, length, i)[m] : values.map((row) => row[i]));
-  const all = far ? [every[m]] : ids.map((i) => [...points(i).entries()]);
-  const seen = (far ? every : all).flat().map(([, value]) => value);
-  const top = alibi ? 0 : far ? Math.max(...seen) || 1 : heat.most;
-  const low = pairs ? Math.min(...seen, alibi ? -1e-9 : 0) : -heat.most;
-  const x = far ? scale([1 - length, length - 1], [left + 4, right - 4]) : heat.center;
+  const rows = far
+    ? similarity
+    : ids.map((i) => (alibi ? scoreBias(state, length, i)[m] : values.map((row) => row[i])));
+  const [low, top] = pairs
+    ? [Math.min(...rows.flat(), 0), alibi ? 0 : Math.max(...rows.flat()) || 1]
+    : [-most, most];
+  const x = far ? scale([1 - length, length - 1], [LEFT + 4, right - 4]) : center;
   const y = scale([low, top], [160, 12]);
-  const placed = (far ? every : all).map((curve) => curve.map(([p, value]) => [x(p), y(value)]));
+  const placed = rows.map((row, q) => row.map((value, p) => [x(far ? p - q : p), y(value)]));
   const drawn = far ? [placed[m]] : placed;
-  const names = apart(drawn.map((curve) => curve.at(-1)[1]), 15, 158);
+  const names = apart(drawn.map((curve) => curve.at(-1)[1]));
   const at = kind === "pair" ? n : m;
+  const cursor = x(far ? 0 : at);
   const main = drawn[Math.max(0, bold)];
-  const ticks = far ? labels(length, (right - left) / 2, 40) : heat.ticks;
+  const half = far ? labels(length, (right - LEFT) / 2, 40) : heat.ticks;
+  const ticks = far ? [...half.slice(1).map((d) => -d), ...half] : half;
+  const across = far ? "distance" : alibi ? "key" : "position";
+  const color = far ? "quiet" : across;
   return {
-    width: heat.width, height: 200, left, right, x, y, at, bold, far,
-    cursor: x(far ? 0 : at), levels: [...new Set([top, 0, low])].map((v) => [v, digits(v)]),
-    lines: drawn.map((curve, i) => ({
-      name: far ? `m = ${m}` : `${alibi ? "head" : "dim"} ${ids[i]}`,
-      points: curve, d: line(curve), y: names[i],
-    })),
-    others: far ? placed.map(line).join("") : null,
-    ticks: far ? [...ticks.slice(1).map((d) => -d), ...ticks] : ticks,
-    rows: 1, cols: length,
-    to: ([, c]) => (pairs ? ["pair", m, c] : ["cell", first < 0 ? ids[0] : first, c]),
-    from: ([name, , c]) => (name === (pairs ? "pair" : "cell") ? [0, c] : null),
+    kind: pairs ? "pair" : "cell", row: pairs ? m : first < 0 ? ids[0] : first,
+    width: room, height: 200, rows: 1, cols: length,
+    title: `${alibi ? "Bias" : far ? "Similarity" : "Value"} against ${across}`,
+    note: far ? "thin: all others" : `${alibi ? "query" : "position"} ${m}`,
+    paths: [
+      [line([[LEFT, y(0)], [right, y(0)]]), "thin"],
+      ...(far ? placed : []).map((curve) => [line(curve), "thin"]),
+      [`M${cursor} 10V160`, "rule"],
+      ...drawn.map((curve, i) => [line(curve), i === bold ? "curve bold" : "curve", null, DASHES[i]]),
+      ...drawn.map((curve) => [`M${curve[at].join(" ")}m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0`, "dot"]),
+    ],
+    texts: [
+      ...[...new Set([top, 0, low])].map((value) => [LEFT - 7, y(value), digits(value), "quiet", "end"]),
+      ...names.map((place, i) => [
+        right + 6, place, far ? `m = ${m}` : `${alibi ? "head" : "dim"} ${ids[i]}`,
+        i === bold ? "position strong" : "position", "start",
+      ]),
+      ...ticks.map((tick) => [x(tick), 174, tick, color]),
+      [LEFT, 191, `${pairs ? "" : "∿ "}${across} →`, color, "start"],
+    ],
     pick(px, py) {
       const off = main.map(([place]) => Math.abs(place - px));
-      const nearest = Math.min(...off);
-      return nearest < 12 && py > 0 && py < 166 ? [0, off.indexOf(nearest)] : null;
+      return py > 0 && py < 166 ? [0, off.indexOf(Math.min(...off))] : null;
     },
     box: ([, c]) => ({ x: main[c][0] - 4, y: main[c][1] - 4, width: 8, height: 8 }),
   };
 }
 
+/** A number for a narrow place: 1.64, <.01, 0. */
+const brief = (x) => (x > 1e-9 && x < 0.005 ? "<.01" : short(x));
+
 /** The two sentences above each other, every word over its input vector. */
-export function sentences({ tokens, order }, { before, after, same }, room) {
-  const left = 66;
+export function sentences({ state: { tokens, order }, words, room }, [, , held]) {
+  const { before, after, same, change } = words;
   const texts = tokens.map((token) => tokenText(token, 10));
-  const right = 0.5 * SIGN * [...texts.at(-1)].length;
-  const step = Math.max(30, Math.min(84, Math.floor((room - left - right) / tokens.length)));
-  const longest = SIGN * Math.max(...texts.map((text) => [...text].length));
+  const wide = (text) => SIGN * [...text].length;
+  const right = 0.5 * wide(texts.at(-1));
+  const step = Math.max(30, Math.min(84, Math.floor((room - 66 - right) / tokens.length)));
+  const longest = Math.max(...texts.map(wide));
   const slanted = longest > step - 4;
   const head = slanted ? Math.ceil(0.72 * longest) + 10 : 18;
-  const gap = Math.min(9, step / 6);
-  const columns = tokens.map((_, i) => [
-    Math.round(left + i * step + gap), Math.round(left + (i + 1) * step - gap),
-  ]);
-  const strip = 72;
+  const center = (i) => 66 + Math.round((i + 0.5) * step);
+  const bar = 2 * Math.floor(0.4 * step);
+  const columns = tokens.map((_, i) => [center(i) - bar / 2, center(i) + bar / 2]);
   const [high, low] = [head + 22, head + 138];
+  const end = low + 72;
   const most = largest([...before, ...after]);
   const paint = (rows, top) =>
-    shades(columns, edges(top, rows[0].length, strip), (r, c) => rows[c][r] / most);
-  const center = (i) => left + (i + 0.5) * step;
+    shades(columns, edges(top, rows[0].length, 72), (r, c) => rows[c][r] / most);
+  const word = (x, y, text, anchor) =>
+    [x, y, text, "token", ...(slanted ? [anchor, null, `rotate(-45 ${x} ${y})`] : [])];
   return {
-    width: left + step * tokens.length + right, height: low + strip + head + 74,
-    rows: 1, cols: tokens.length, texts, slanted, digits: step < 36 ? 1 : 2, center, head, end: low + strip,
-    paths: [...paint(before, high), ...paint(after, low)],
-    links: order.map((old, place) => ({
-      same: same[place], d: line([[center(old), high + strip + 4], [center(place), low - 4]]),
-    })),
+    kind: "word", width: 66 + step * tokens.length + right, height: end + head + 74,
+    rows: 1, cols: tokens.length, title: "Input vectors",
+    note: "✓ in both sentences, ✗ new; output: how much it changes",
+    paths: [
+      ...paint(before, high), ...paint(after, low),
+      ...order.map((old, place) => [
+        line([[center(old), high + 76], [center(place), low - 4]]),
+        `link${same[place] ? "" : " broken"}${held === place ? " bold" : ""}`,
+      ]),
+    ],
+    texts: [
+      ...texts.flatMap((text, i) => {
+        const x = center(i);
+        const strong = held === i ? "strong" : null;
+        return [
+          word(x, head - 8, text, "start"),
+          [x, head + 10, i, "position"],
+          [x, end + 13, i, "position"],
+          word(x, end + 30, texts[order[i]], "end"),
+          [x, end + head + 32, same[i] ? "✓" : "✗", strong],
+          [x, end + head + 54, brief(change[i]), strong],
+        ];
+      }),
+      [0, head + 10, "∿ position", "position", "start"],
+      [0, end + 13, "∿ position", "position", "start"],
+      [0, end + head + 32, "input", "quiet", "start"],
+      [0, end + head + 54, "output", "quiet", "start"],
+    ],
     pick(px, py) {
-      const place = Math.floor((px - left) / step);
+      const place = Math.floor((px - 66) / step);
       return py > low - 20 && place >= 0 && place < tokens.length ? [0, place] : null;
     },
-    box: ([, place]) => {
-      const [from, to] = columns[place];
-      return { x: from, y: low, width: to - from, height: strip };
-    },
+    box: ([, place]) => ({ x: columns[place][0], y: low, width: bar, height: 72 }),
   };
 }

@@ -86,11 +86,6 @@ export function shuffle(tokens, order, vectors, bias) {
 /** Another order of as many words, always the same one after the same order. */
 export function shuffledOrder(order) {
   const draw = draws(order.reduce((seed, i) => (31 * seed + i + 1) % PRIME, 7) + 1);
-  const next = [...order];
-  for (let i = next.length - 1; i > 0; i--) {
-    const j = Math.floor((i + 1) * draw());
-    [next[i], next[j]] = [next[j], next[i]];
-  }
-  const same = String(next) === String(order);
-  return same ? [...next.slice(1), next[0]] : next;
+  const next = order.map((old) => [draw(), old]).sort(([a], [b]) => a - b).map(([, old]) => old);
+  return String(next) === String(order) ? [...next.slice(1), next[0]] : next;
 }

@@ -2,18 +2,15 @@
 import { number, quote, short, tokenText } from "../kit/index.mjs";
 import { slopeOf } from "./values.mjs";
 
-const amount = (x) => short(x, x >= 0.1 ? 2 : 4);
+/** With two digits, or four where `own` is small. */
+const amount = (x, own = x) => short(x, Math.abs(own) >= 0.1 ? 2 : 4);
+const of = (x, own) => `${amount(x, own)} of ${amount(own)}`;
 export const commas = (x) => String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Positions until a dimension of the sinusoid repeats: "6.3", "19,869". */
 export function period({ base, d_model: width }, dimension) {
   const x = 2 * Math.PI * base ** ((2 * Math.floor(dimension / 2)) / width);
   return x < 100 ? number(x, 1) : commas(x);
-}
-
-function of(x, own) {
-  const digits = Math.abs(own) >= 0.1 ? 2 : 4;
-  return `${short(x, digits)} of ${short(own, digits)}`;
 }
 
 function alike({ similarity, m }) {
@@ -109,10 +106,10 @@ function word({ state, words }, place) {
   );
 }
 
-/** `active` is ["cell", dimension, m], ["pair", m, n], ["word", place] or null. */
+/** `active` is ["cell", dimension, m], ["pair", m, n], ["word", 0, place] or null. */
 export function sentence(geometry, active) {
   const [kind, a, b] = active ?? [];
-  if (kind === "word") return word(geometry, a);
+  if (kind === "word") return word(geometry, b);
   if (kind === "pair") return pair(geometry, a, b);
   if (kind === "cell") return cell(geometry, a, b);
   return geometry.state.view === "order" ? sentences(geometry) : overview(geometry);
@@ -128,20 +125,16 @@ export function table({ state, values, similarity, words, m, alibi }) {
         words.same[place] ? "the same" : "new", number(words.change[place], 4),
       ]),
     };
-  const far = state.view === "similarity";
-  const caption = alibi ? "Added to the scores" : "Added to the word vectors";
-  return far
-    ? {
-        caption: `Position ${m} and each position`,
-        header: ["position", "distance", alibi ? "bias" : "similarity"],
-        rows: similarity[m].map((x, n) => [n, n - m, number(x, 4)]),
-      }
-    : {
-        caption,
-        header: [
-          alibi ? "query" : "position",
-          ...values[0].map((_, i) => `${alibi ? "key" : "dim"} ${i}`),
-        ],
-        rows: values.map((row, i) => [i, ...row.map((x) => number(x, 4))]),
-      };
+  if (state.view === "similarity")
+    return {
+      caption: `Position ${m} and each position`,
+      header: ["position", "distance", alibi ? "bias" : "similarity"],
+      rows: similarity[m].map((x, n) => [n, n - m, number(x, 4)]),
+    };
+  const [down, across] = alibi ? ["query", "key"] : ["position", "dim"];
+  return {
+    caption: "What is added",
+    header: [down, ...values[0].map((_, i) => `${across} ${i}`)],
+    rows: values.map((row, i) => [i, ...row.map((x) => number(x, 4))]),
+  };
 }
