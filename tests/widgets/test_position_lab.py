@@ -209,7 +209,7 @@ def test_summary_names_fast_and_slow():
     assert PositionLab().summary() == (
         "Sinusoidal, 32 positions by 16 dimensions. Dimension 0 repeats every 6.3 "
         "positions, dimension 14 every 19,869; position 12 is most like its neighbors "
-        "11 and 13 (similarity 7.49 of 8)."
+        "11 and 13 (similarity 7.49, with itself 8)."
     )
     slope = float(alibi_slopes(8)[1])
     said = PositionLab("alibi").summary()

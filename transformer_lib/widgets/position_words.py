@@ -71,7 +71,7 @@ def _alike(lab: PositionLab) -> str:
 
 def _of(x: float, own: float) -> str:
     digits = 2 if abs(own) >= 0.1 else 4
-    return f"{short(x, digits)} of {short(own, digits)}"
+    return f"{short(x, digits)}, with itself {short(own, digits)}"
 
 
 def _pair(lab: PositionLab) -> str:
@@ -84,7 +84,7 @@ def _pair(lab: PositionLab) -> str:
             f"Query {m}, key {n}, {apart}: head {h} lowers the score by {short(-x, 4)}."
         )
     if m == n:
-        return f"Position {m} with itself: similarity {_of(x, own)}."
+        return f"Position {m}: similarity {_of(x, own)}."
     remark = {
         "none": " So it is for every pair.",
         "sinusoidal": f" So it is for all that are {apart}.",

@@ -22,7 +22,7 @@ const update = (node, item) =>
 export function formula(ui, { equation, code }) {
   const rows = [h("div", { class: "equation" }), h("div", { class: "code" })];
   const node = h(
-    "div", { class: "formula", role: "group", "aria-label": "Equation and PyTorch line" },
+    "div", { class: "formula", role: "group", "aria-label": "Equation, linked to the cells" },
     ...rows,
   );
   const parts = () => [...node.querySelectorAll("button")];

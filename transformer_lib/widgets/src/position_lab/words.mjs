@@ -4,7 +4,7 @@ import { slopeOf } from "./values.mjs";
 
 /** With two digits, or four where `own` is small. */
 const amount = (x, own = x) => short(x, Math.abs(own) >= 0.1 ? 2 : 4);
-const of = (x, own) => `${amount(x, own)} of ${amount(own)}`;
+const of = (x, own) => `${amount(x, own)}, with itself ${amount(own)}`;
 export const commas = (x) => String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Positions until a dimension of the sinusoid repeats: "6.3", "19,869". */
@@ -57,7 +57,7 @@ function pair({ state: { kind, n_heads: heads }, similarity, head }, m, n) {
     return `Query ${m}, key ${n}, ${apart}: head ${head} lowers the score by ${short(lost, 4)}.`;
   }
   const own = similarity[m][m];
-  if (m === n) return `Position ${m} with itself: similarity ${of(own, own)}.`;
+  if (m === n) return `Position ${m}: similarity ${of(own, own)}.`;
   const remark =
     kind === "none" ? " So it is for every pair."
     : kind === "sinusoidal" ? ` So it is for all that are ${apart}.` : "";
