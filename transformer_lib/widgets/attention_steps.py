@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from transformer_lib.widgets.softmaxes import safe_softmax
 from transformer_lib.widgets.state import (
     StateError,
     check_matrix,
@@ -55,11 +56,9 @@ def compute(query: Any, key: Any, mask: Any) -> Numbers:
     scores = np.array(query, np.float64) @ np.array(key, np.float64).T
     scaled = scores / np.sqrt(len(query[0]))
     open_ = named_mask(mask, len(query)) if isinstance(mask, str) else np.array(mask)
-    seen = np.where(open_, scaled, -np.inf)
-    any_open = open_.any(-1, keepdims=True)
-    powers = np.exp(seen - np.where(any_open, seen.max(-1, keepdims=True), 0.0))
-    total = np.where(any_open, powers.sum(-1, keepdims=True), 1.0)
-    return Numbers(scores, scaled, open_, powers / total)
+    with np.errstate(invalid="ignore"):  # a row of -inf only, which becomes zeros
+        weights = safe_softmax(np.where(open_, scaled, -np.inf), 1.0, -1)
+    return Numbers(scores, scaled, open_, weights)
 
 
 def named_mask(word: str, n: int) -> npt.NDArray[np.bool_]:

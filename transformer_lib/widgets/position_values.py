@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from transformer_lib.positions import alibi_slopes, sinusoid
+from transformer_lib.widgets.softmaxes import safe_softmax
 
 _PRIME = 2**31 - 1
 _WIDEST = 64
@@ -74,9 +75,7 @@ def score_bias(kind: str, length: int, n_heads: int, head: int) -> Any:
 
 def mix(x: Any, bias: Any) -> Any:
     """Replace each row by an average of all rows, weighted by softmax(x x^T + bias)."""
-    scores = x @ x.T + bias
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True) @ x
+    return safe_softmax(x @ x.T + bias, 1.0, -1) @ x
 
 
 def in_both(one: Any, other: Any) -> list[bool]:
