@@ -104,6 +104,8 @@ def fused_attention(
         # an `if`, not `is_causal=(a == b)`: that is a SymBool under torch.compile
         if query.shape[-2] == key.shape[-2]:
             is_causal, mask = True, None
+        elif query.shape[-2] == 1:  # the last one, which may look at everything
+            mask = None
         else:
             mask = _lower_right(query.shape[-2], key.shape[-2], query.device)
     return F.scaled_dot_product_attention(
@@ -141,6 +143,7 @@ def _for_each_query_head(x: Tensor, query: Tensor) -> Tensor:
 
 def _check_fit(query: Tensor, key: Tensor, mask: Tensor | str | None) -> None:
     """Refuse queries, keys and masks that do not belong together."""
+    _check_dtypes("query and key", query, key)
     shapes = f"query {tuple(query.shape)} and key {tuple(key.shape)}"
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"query and key must be equally wide, got {shapes}")
@@ -157,29 +160,39 @@ def _check_fit(query: Tensor, key: Tensor, mask: Tensor | str | None) -> None:
     if isinstance(mask, str) and mask != "causal":
         raise ValueError(f"the only mask word is 'causal', got {mask!r}")
     if isinstance(mask, Tensor):
-        _check_mask(mask, (*query.shape[:-1], key.shape[-2]))
+        _check_mask(mask, query, key.shape[-2])
 
 
-def _check_mask(mask: Tensor, weights_shape: tuple[int, ...]) -> None:
-    """Refuse a mask that does not broadcast to the weights, or holds integers."""
-    if mask.dtype != torch.bool and not mask.is_floating_point():
+def _check_mask(mask: Tensor, query: Tensor, kv_len: int) -> None:
+    """Refuse a mask that does not broadcast to the weights, or of a wrong dtype."""
+    if mask.dtype not in (torch.bool, torch.float32, query.dtype):
         raise ValueError(
-            "a mask must be Boolean (True = may look) or a Float bias, "
-            f"got {mask.dtype}; write mask.bool() if 1 means 'may look'"
+            "a mask must be Boolean (True = may look) or a Float bias, in float32 or "
+            f"as the query, got {mask.dtype}; write mask.bool() if 1 means 'may look'"
         )
+    weights_shape = (*query.shape[:-1], kv_len)
     padded = (1,) * (len(weights_shape) - mask.ndim) + tuple(mask.shape)
-    fits = len(padded) == len(weights_shape) and all(
-        have in (1, want) for have, want in zip(padded, weights_shape, strict=True)
-    )
-    if not fits:
+    if len(padded) != len(weights_shape) or any(
+        have not in (1, want) for have, want in zip(padded, weights_shape, strict=True)
+    ):
         raise ValueError(
             "a mask must broadcast to (..., q_len, kv_len) = "
             f"{weights_shape}, got {tuple(mask.shape)}"
         )
 
 
+def _check_dtypes(names: str, one: Tensor, other: Tensor) -> None:
+    """Refuse two dtypes in one sum: which of them should the result have?"""
+    if one.dtype != other.dtype:
+        raise ValueError(
+            f"{names} must have one dtype, got {one.dtype} and {other.dtype}; "
+            "convert one with .to(dtype)"
+        )
+
+
 def _check_value(key: Tensor, value: Tensor) -> None:
     """Refuse values that are not one per key."""
+    _check_dtypes("key and value", key, value)
     if key.shape[:-1] != value.shape[:-1]:
         raise ValueError(
             "there must be one value per key, got "

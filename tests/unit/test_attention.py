@@ -144,8 +144,24 @@ REFUSED = {
     "integers as mask": (
         shapes((3, 4), (3, 4), (3, 4)),
         torch.ones(3, 3, dtype=torch.int64),
-        r"a mask must be Boolean \(True = may look\) or a Float bias, got torch.int64; "
-        r"write mask.bool\(\) if 1 means 'may look'",
+        r"a mask must be Boolean \(True = may look\) or a Float bias, in float32 or "
+        r"as the query, got torch.int64; write mask.bool\(\) if 1 means 'may look'",
+    ),
+    "a bias of a third dtype": (
+        shapes((3, 4), (3, 4), (3, 4)),
+        torch.zeros(3, 3, dtype=torch.float64),
+        r"a mask must be Boolean .* got torch.float64",
+    ),
+    "keys of another dtype": (
+        (normal(0, 3, 4), *(x.double() for x in (normal(1, 3, 4), normal(2, 3, 4)))),
+        None,
+        r"query and key must have one dtype, got torch.float32 and torch.float64; "
+        r"convert one with .to\(dtype\)",
+    ),
+    "values of another dtype": (
+        (normal(0, 3, 4), normal(1, 3, 4), normal(2, 3, 4).double()),
+        None,
+        r"key and value must have one dtype, got torch.float32 and torch.float64",
     ),
     "mask too short": (
         shapes((3, 4), (3, 4), (3, 4)),
