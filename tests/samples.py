@@ -34,7 +34,7 @@ def without_hook(name: str) -> ModuleType:
     Readers run without the hook: a wrong shape must reach the library's own words.
     """
     spec = importlib.util.spec_from_file_location(
-        f"bare_{name}", PACKAGE / f"{name}.py"
+        f"bare_{name.replace('/', '_')}", PACKAGE / f"{name}.py"
     )
     assert spec is not None
     assert spec.loader is not None

@@ -14,6 +14,7 @@ from transformer_lib.positions import (
     NoPositions,
     Positions,
     RotaryPositions,
+    RotaryScaling,
     SinusoidalPositions,
     alibi_slopes,
     frequencies,
@@ -21,7 +22,7 @@ from transformer_lib.positions import (
     sinusoid,
 )
 
-BARE = without_hook("positions")
+WAVES, BARE = without_hook("positions/waves"), without_hook("positions/kinds")
 KINDS = {
     "none": NoPositions(),
     "sinusoidal": SinusoidalPositions(),
@@ -133,25 +134,57 @@ def test_the_slopes_move_with_their_module():
     assert holder[0].slopes.dtype == torch.float64
 
 
+SCALING = RotaryScaling(factor=8.0, low=1.0, high=4.0, trained_len=100)
+
+
+def test_scaling_slows_the_clocks_that_turned_less_than_once():
+    turns = torch.tensor([8.0, 4.0, 2.5, 1.0, 0.5], dtype=torch.float64)
+    speeds = 2 * math.pi * turns / 100
+    # 2.5 turns are half way from 1 to 4: half of each speed
+    want = torch.tensor([1.0, 1.0, 0.5 + 0.5 / 8, 1 / 8, 1 / 8], dtype=torch.float64)
+    assert_near(SCALING(speeds) / speeds, want)
+
+
+def test_a_scaled_rotation_turns_by_the_scaled_speeds():
+    kind, x = RotaryPositions(scaling=SCALING), torch.tensor([[1.0, 1.0, 0.0, 0.0]])
+    turned = kind.rotation(torch.tensor([10]))(x)
+    fast, slow = 10.0, 10 * 0.01 / 8  # 100 positions are 16 turns and 0.16 turns
+    want = torch.tensor([math.sin(fast), math.sin(slow)])
+    assert_near(turned[0, 2:], want)
+
+
+def test_positions_of_a_batch_turn_the_heads_of_each_sequence():
+    x = normal(0, 2, 3, 5, 4)
+    positions = torch.arange(5) + torch.tensor([[0], [7]])
+    got = RotaryPositions().rotation(positions)(x)
+    for row in (0, 1):
+        for head in (0, 1, 2):
+            assert_near(got[row, head], rotate(x[row, head], positions[row]))
+
+
 REFUSED = {
+    "a scaling that speeds clocks up": (
+        lambda: WAVES.RotaryScaling(factor=0.5, low=1.0, high=4.0, trained_len=9),
+        "a rotary scaling needs factor >= 1, 0 < low < high and trained_len > 0, got",
+    ),
     "odd width": (
-        lambda: BARE.frequencies(5),
+        lambda: WAVES.frequencies(5),
         "the width must be a positive even number, got 5",
     ),
     "no width": (
-        lambda: BARE.sinusoid(torch.arange(3), 0),
+        lambda: WAVES.sinusoid(torch.arange(3), 0),
         "the width must be a positive even number, got 0",
     ),
     "odd head": (
-        lambda: BARE.rotate(torch.zeros(2, 3), torch.arange(2)),
+        lambda: WAVES.rotate(torch.zeros(2, 3), torch.arange(2)),
         "the width must be a positive even number, got 3",
     ),
     "base of 0": (
-        lambda: BARE.frequencies(4, base=0.0),
+        lambda: WAVES.frequencies(4, base=0.0),
         "base must be above 0, got 0.0",
     ),
     "negative base": (
-        lambda: BARE.rotate(torch.zeros(2, 4), torch.arange(2), base=-1.0),
+        lambda: WAVES.rotate(torch.zeros(2, 4), torch.arange(2), base=-1.0),
         "base must be above 0, got -1.0",
     ),
     "no head": (

@@ -1,15 +1,24 @@
-"""Positions: telling a model that sees a set of tokens in which order they stand.
+"""The kinds of positions: which of the three doors into a model each one uses.
 
-There are three doors into a model: add to the embeddings, rotate queries and keys,
-or shift the scores. Each kind below uses one of them and leaves the others alone.
+A model can be told positions in three places: add to the embeddings, rotate queries
+and keys, or shift the scores. Each kind uses one door and leaves the others alone.
 """
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+from transformer_lib.positions.waves import (
+    RotaryScaling,
+    alibi_slopes,
+    angles,
+    frequencies,
+    sinusoid,
+    turn,
+)
 
 Rotation = Callable[[Tensor], Tensor]
 """Turns queries or keys (..., seq, d_head) by angles that depend on the position."""
@@ -33,79 +42,6 @@ class Positions(Protocol):
         key_positions: Int[Tensor, "*#b kv_len"],
     ) -> Float[Tensor, "..."] | None:
         """Return what to add to the scores, or None."""
-
-
-def frequencies(width: int, *, base: float = 10_000.0) -> Float[Tensor, " half"]:
-    """Speeds of the width / 2 clocks, in radians per position: base^(-2i / width).
-
-    The first clock turns by 1 radian per position, each further one more slowly.
-    Source: Vaswani et al. 2017, section 3.5.
-
-    Raises:
-        ValueError: if the width is odd or not positive, or the base not above 0.
-    """
-    if width < 2 or width % 2:
-        raise ValueError(f"the width must be a positive even number, got {width}")
-    if base <= 0:
-        raise ValueError(f"base must be above 0, got {base}")
-    return base ** -(torch.arange(0, width, 2, dtype=torch.float64) / width)
-
-
-def _angles(
-    positions: Shaped[Tensor, "*batch seq"], width: int, base: float
-) -> Float[Tensor, "*batch seq half"]:
-    """Where each clock stands at each position; float32 unless positions say more."""
-    dtype = torch.promote_types(positions.dtype, torch.float32)
-    speeds = frequencies(width, base=base).to(positions.device, dtype)
-    return positions.to(dtype)[..., None] * speeds
-
-
-def sinusoid(
-    positions: Shaped[Tensor, "*batch seq"], d_model: int, *, base: float = 10_000.0
-) -> Float[Tensor, "*batch seq d_model"]:
-    """Sines in the even columns, cosines in the odd ones, fast clocks first.
-
-    Source: Vaswani et al. 2017, section 3.5.
-
-    Raises:
-        ValueError: if d_model is odd or not positive, or the base not above 0.
-    """
-    angles = _angles(positions, d_model, base)
-    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
-
-
-def rotate(
-    x: Float[Tensor, "*batch seq d_head"],
-    positions: Shaped[Tensor, "*#batch seq"],
-    *,
-    base: float = 10_000.0,
-) -> Float[Tensor, "*batch seq d_head"]:
-    """Turn the plane of dimensions (i, i + d_head / 2) by the angle of clock i.
-
-    Dot products of turned vectors depend on differences of positions only. This is
-    the split-half pairing of the Llama checkpoints; the paper pairs neighbors
-    (2i, 2i + 1). Source: Su et al. 2021, section 3.2.2.
-
-    Raises:
-        ValueError: if d_head is odd or not positive, or the base not above 0.
-    """
-    angles = _angles(positions, x.shape[-1], base)
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
-
-
-def alibi_slopes(n_heads: int) -> Float[Tensor, " n_heads"]:
-    """How much each head dislikes distance: 2^(-8 h / n_heads), h = 1 ... n_heads.
-
-    Source: Press et al. 2022, section 3.
-
-    Raises:
-        ValueError: if there is no head.
-    """
-    if n_heads < 1:
-        raise ValueError(f"n_heads must be at least 1, got {n_heads}")
-    return 2.0 ** (-8.0 * torch.arange(1, n_heads + 1, dtype=torch.float64) / n_heads)
 
 
 class NoPositions(nn.Module):
@@ -174,13 +110,38 @@ class LearnedPositions(NoPositions):
 class RotaryPositions(NoPositions):
     """Turns queries and keys (RoPE). Source: Su et al. 2021, section 3.2.2."""
 
-    def __init__(self, *, base: float = 10_000.0) -> None:
+    def __init__(
+        self, *, base: float = 10_000.0, scaling: RotaryScaling | None = None
+    ) -> None:
         super().__init__()
-        self.base = base
+        self.base, self.scaling = base, scaling
+
+    def speeds(self, d_head: int) -> Float[Tensor, " half"]:
+        """Return the speed of each clock, in radians per position."""
+        speeds = frequencies(d_head, base=self.base)
+        return speeds if self.scaling is None else self.scaling(speeds)
 
     def rotation(self, positions: Int[Tensor, "*#b seq"]) -> Rotation | None:
-        """Return the function that turns vectors standing at these positions."""
-        return lambda x: rotate(x, positions, base=self.base)
+        """Return the function that turns vectors standing at these positions.
+
+        Positions (batch, seq) turn heads (batch, n_heads, seq, d_head).
+        """
+        return _Turn(self, positions)
+
+
+class _Turn:
+    """Reads the clocks once, for the queries and keys of all layers of a model."""
+
+    def __init__(self, kind: RotaryPositions, positions: Tensor) -> None:
+        self.kind = kind
+        self.positions = positions[..., None, :] if positions.ndim > 1 else positions
+        self.waves: tuple[Tensor, Tensor] | None = None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if self.waves is None:
+            clocks = angles(self.positions, self.kind.speeds(x.shape[-1]))
+            self.waves = clocks.cos().to(x.dtype), clocks.sin().to(x.dtype)
+        return turn(x, *self.waves)
 
 
 class AlibiPositions(NoPositions):
