@@ -1,0 +1,27 @@
+"""Training: the loss, the schedules, the loop, and snapshots to go on from."""
+
+from transformer_lib.training.loop import Loss, parameter_groups, train
+from transformer_lib.training.losses import (
+    bits_per_byte,
+    cross_entropy,
+    language_model_loss,
+    next_token_loss,
+    summed_cross_entropy,
+)
+from transformer_lib.training.schedules import noam, warmup_cosine
+from transformer_lib.training.snapshots import load_snapshot, save_snapshot
+
+__all__ = [
+    "Loss",
+    "bits_per_byte",
+    "cross_entropy",
+    "language_model_loss",
+    "load_snapshot",
+    "next_token_loss",
+    "noam",
+    "parameter_groups",
+    "save_snapshot",
+    "summed_cross_entropy",
+    "train",
+    "warmup_cosine",
+]
