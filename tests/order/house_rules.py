@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 TOWER = (
@@ -18,6 +18,11 @@ UNSOURCED = {
     "Attend": "our own seam between models and attention functions",
     "Positions": "our own seam between models and kinds of positions",
     "NoPositions": "what is left when all three doors are shut",
+    "KeyValueStore": "our own seam between attention and caches",
+    "Config": "our own list of a model's numbers and words",
+    "check_heads": "arithmetic of heads",
+    "each_token": "no pooling at all",
+    "mean_of_tokens": "an average",
     "fused_attention": "the twin of attention, which names the source",
     "padding_mask": "bookkeeping of batches, no paper's idea",
     "document_mask": "bookkeeping of packed batches, no paper's idea",
@@ -134,12 +139,25 @@ def docstring_breaks(path: Path) -> Iterator[str]:
 def source_breaks(path: Path) -> Iterator[str]:
     """What a paper introduced names the paper, the year and the section."""
     cited = re.compile(r"Source: .{3,60}? \d{4}, (section|table|appendix) [\dA-Z]")
-    for node in public_objects(ast.parse(path.read_text("utf-8")).body):
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in _shown(public_objects(tree.body), path):
         text = re.sub(r"\s+", " ", ast.get_docstring(node) or "")
         names_source = bool(cited.search(text))
         if names_source == (node.name in UNSOURCED):
             verb = "names" if names_source else "lacks"
             yield f"{path.name}: {node.name} {verb} a source"
+
+
+def _shown(
+    nodes: Iterable[ast.ClassDef | Function], path: Path
+) -> Iterator[ast.ClassDef | Function]:
+    """Yield what a room shows: in a folder, only what its `__init__` names."""
+    door = path.with_name("__init__.py")
+    in_folder = door.exists() and path.parent.name != LIBRARY
+    names = list(_strings(ast.parse(door.read_text("utf-8")))) if in_folder else []
+    for node in nodes:
+        if not in_folder or node.name in names:
+            yield node
 
 
 def message_breaks(path: Path, said: str) -> Iterator[str]:

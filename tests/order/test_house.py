@@ -215,6 +215,13 @@ def test_a_wrong_module_is_caught(tmp_path, rule, code, complaint):
     assert complaint in found
 
 
+def test_a_folder_names_sources_for_what_it_shows(tmp_path):
+    (tmp_path / "__init__.py").write_text('__all__ = ["shown"]')
+    module = tmp_path / "losses.py"
+    module.write_text('def shown():\n    "S."\n\ndef inner():\n    "I."\n')
+    assert list(rules.source_breaks(module)) == ["losses.py: shown lacks a source"]
+
+
 def test_what_keeps_the_rules_is_left_alone(tmp_path):
     good = tmp_path / "masks.py"
     good.write_text(

@@ -1,0 +1,57 @@
+"""Embeddings: a row of numbers for each token, and the way back to scores."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+
+class Embedding(nn.Module):
+    """One row per token, times ``scale``; `logits` scores states against the rows.
+
+    Rows start with variance 1 / d_model. Then the scale sqrt(d_model) gives entries
+    of variance 1 on the way in, and states of variance 1 give logits of variance 1
+    on the way out: one matrix serves both ends. Source: Vaswani et al. 2017,
+    section 3.4.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, *, scale: float = 1.0) -> None:
+        super().__init__()
+        if vocab_size < 1 or d_model < 1:
+            raise ValueError(
+                "vocab_size and d_model must be at least 1, got "
+                f"vocab_size={vocab_size}, d_model={d_model}"
+            )
+        self.weight = nn.Parameter(torch.empty(vocab_size, d_model))
+        self.scale = scale
+        nn.init.normal_(self.weight, std=d_model**-0.5)
+
+    def forward(
+        self, tokens: Int[Tensor, "*batch seq"]
+    ) -> Float[Tensor, "*batch seq d_model"]:
+        """Return the scaled row of each token.
+
+        Raises:
+            ValueError: if a token has no row.
+        """
+        # a look at the data would break a compiled graph and stall a GPU
+        if not torch.compiler.is_compiling() and tokens.device.type == "cpu":
+            self._check(tokens)
+        rows = nn.functional.embedding(tokens, self.weight)
+        return rows if self.scale == 1.0 else rows * self.scale
+
+    def logits(
+        self, x: Float[Tensor, "*batch seq d_model"]
+    ) -> Float[Tensor, "*batch seq vocab"]:
+        """Return the dot product of each state with each row."""
+        return nn.functional.linear(x, self.weight)
+
+    def _check(self, tokens: Tensor) -> None:
+        """Refuse ids without a row; one look at the smallest and the largest."""
+        if tokens.numel() == 0:
+            return
+        low, high = (int(end) for end in tokens.aminmax())
+        if low < 0 or high >= len(self.weight):
+            raise ValueError(
+                f"tokens must be from 0 to vocab_size - 1 = {len(self.weight) - 1}, "
+                f"got {low if low < 0 else high}"
+            )

@@ -1,0 +1,147 @@
+"""Multi-head attention: the same attention in several small spaces at once."""
+
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from transformer_lib.attention import Attend, Mask, fused_attention
+from transformer_lib.positions import Rotation
+
+KeysValues = tuple[Tensor, Tensor]
+"""Keys and values, each (batch, n_kv_heads, kv_len, d_head)."""
+
+HeadsMask = Mask | Bool[Tensor, "..."]
+"""A mask for all sequences (q_len, kv_len), for each (batch, q_len, kv_len), or for
+each head (batch, n_heads, q_len, kv_len); sizes of 1 stand for all.
+"""
+
+
+@runtime_checkable
+class KeyValueStore(Protocol):
+    """Keeps the keys and values of one layer; ``length`` tokens went in so far."""
+
+    length: int
+
+    def update(self, key: Tensor, value: Tensor) -> KeysValues:
+        """Take in those of new tokens and return those of all that are kept."""
+
+
+def split_heads(
+    x: Float[Tensor, "*batch seq width"], n_heads: int
+) -> Float[Tensor, "*batch {n_heads} seq d_head"]:
+    """Cut each token's vector into n_heads pieces and put the heads before seq.
+
+    Source: Vaswani et al. 2017, section 3.2.2.
+
+    Raises:
+        ValueError: if the heads do not divide the width.
+    """
+    if n_heads < 1 or x.shape[-1] % n_heads:
+        raise ValueError(
+            f"n_heads must divide the width, got n_heads={n_heads}, width={x.shape[-1]}"
+        )
+    return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+
+
+def merge_heads(
+    x: Float[Tensor, "*batch n_heads seq d_head"],
+) -> Float[Tensor, "*batch seq width"]:
+    """Put the pieces of each token's vector side by side again.
+
+    Source: Vaswani et al. 2017, section 3.2.2.
+    """
+    return x.transpose(-3, -2).flatten(-2)
+
+
+class MultiHeadAttention(nn.Module):
+    """Project, split into heads, attend in each, merge, project.
+
+    With fewer ``n_kv_heads`` than ``n_heads``, each serves a group of query heads
+    (GQA; Ainslie et al. 2023, section 2.2), and one serves all (MQA; Shazeer 2019,
+    section 3). ``attend`` is the kernel: any `Attend`. Source: Vaswani et al. 2017,
+    section 3.2.2.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        n_kv_heads: int | None = None,
+        *,
+        d_head: int | None = None,
+        bias: bool = False,
+        dropout: float = 0.0,
+        attend: Attend = fused_attention,
+    ) -> None:
+        super().__init__()
+        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        check_heads(d_model, n_heads, n_kv_heads, d_head)
+        d_head = d_model // n_heads if d_head is None else d_head
+        self.n_heads, self.n_kv_heads, self.d_head = n_heads, n_kv_heads, d_head
+        self.dropout, self.attend = dropout, attend
+        self.query = nn.Linear(d_model, n_heads * d_head, bias=bias)
+        self.key = nn.Linear(d_model, n_kv_heads * d_head, bias=bias)
+        self.value = nn.Linear(d_model, n_kv_heads * d_head, bias=bias)
+        self.out = nn.Linear(n_heads * d_head, d_model, bias=bias)
+        for linear in (self.query, self.key, self.value, self.out):
+            nn.init.xavier_uniform_(linear.weight)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch q_len d_model"],
+        context: Float[Tensor, "batch kv_len d_model"] | KeysValues | None = None,
+        *,
+        mask: HeadsMask | None = None,
+        rotate: Rotation | None = None,
+        cache: KeyValueStore | None = None,
+    ) -> Float[Tensor, "batch q_len d_model"]:
+        """Let x look at the context: another sequence, its keys and values, or x."""
+        query = split_heads(self.query(x), self.n_heads)
+        if isinstance(context, tuple):
+            key, value = context
+        else:
+            key, value = self.keys_values(x if context is None else context)
+        if rotate is not None:
+            query, key = rotate(query), rotate(key)
+        if cache is not None:
+            key, value = cache.update(key, value)
+        mask = _for_heads(mask, key.shape[-2])
+        dropout = self.dropout if self.training else 0.0
+        return self.out(
+            merge_heads(self.attend(query, key, value, mask, dropout=dropout))
+        )
+
+    def keys_values(self, context: Float[Tensor, "batch kv_len d_model"]) -> KeysValues:
+        """Return what queries look at; compute it once where the context stays."""
+        key = split_heads(self.key(context), self.n_kv_heads)
+        return key, split_heads(self.value(context), self.n_kv_heads)
+
+
+def check_heads(
+    d_model: int, n_heads: int, n_kv_heads: int, d_head: int | None
+) -> None:
+    """Refuse numbers of heads that cannot be split or grouped evenly.
+
+    Raises:
+        ValueError: if a number does not divide what it must divide.
+    """
+    if n_heads < 1 or (d_head is None and d_model % n_heads):
+        raise ValueError(
+            f"n_heads must divide d_model, got n_heads={n_heads}, d_model={d_model}"
+        )
+    if n_kv_heads < 1 or n_heads % n_kv_heads:
+        raise ValueError(
+            "n_kv_heads must divide n_heads, got "
+            f"n_kv_heads={n_kv_heads}, n_heads={n_heads}"
+        )
+
+
+def _for_heads(mask: HeadsMask | None, kv_len: int) -> Mask | None:
+    """Give a mask per sequence an axis for the heads, and drop forgotten keys."""
+    if not isinstance(mask, torch.Tensor):
+        return mask
+    if mask.shape[-1] > kv_len:  # the store has let the oldest keys go
+        mask = mask[..., -kv_len:]
+    return mask[:, None] if mask.ndim == 3 else mask
