@@ -1,0 +1,142 @@
+"""Every text comes back, and the fast ways equal the slow and obvious ones."""
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from pydoc_data.topics import topics
+
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import law
+
+from transformer_lib.tokens import (
+    GPT2_ALPHABET,
+    Tokenizer,
+    apply_merges,
+    count_pairs,
+    learn_merges,
+    merge,
+    split_words,
+)
+
+MANUAL = " ".join(topics[name] for name in ("assert", "with", "lambda", "numbers"))
+SPECIAL = ("<start>", "<end>")
+TRAINED = Tokenizer.train(MANUAL, 512, special_tokens=SPECIAL)
+REORDERED = Tokenizer.train(MANUAL, 512, alphabet=GPT2_ALPHABET)
+
+PIECES = st.sampled_from([*MANUAL.split()[:99], *SPECIAL, " ", "  ", "\n", "\r\n", "é"])
+TEXTS = st.text() | st.lists(PIECES | st.text(max_size=3)).map("".join)
+# few letters: many pairs that overlap, many ties
+WORDS = st.lists(st.integers(0, 2), max_size=9).map(tuple)
+CORPORA = st.dictionaries(WORDS, st.integers(1, 3), max_size=8)
+
+
+def learned_slowly(counts, n_merges):
+    """Follow the definition: count everything afresh before every merge."""
+    merges = []
+    while len(merges) < n_merges and (pairs := count_pairs(counts)):
+        pair = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        merges.append(pair)
+        merged = [
+            (tuple(merge(word, pair, 255 + len(merges))), number)
+            for word, number in counts.items()
+        ]
+        # a merge never makes two words equal
+        counts = dict(merged)
+        assert len(counts) == len(merged)
+    return merges
+
+
+@law
+@given(text=TEXTS)
+def test_every_text_comes_back(text):
+    assert "".join(split_words(text)) == text
+    for tokenizer in (TRAINED, REORDERED):
+        ids = tokenizer.encode(text)
+        assert tokenizer.decode(ids) == text
+        assert tokenizer.decode_bytes(ids) == text.encode()
+        assert len(ids) <= len(text.encode())
+
+
+@law
+@given(text=TEXTS)
+def test_no_text_holds_a_special_token(text):
+    assert all(0 <= one < TRAINED.special("<start>") for one in TRAINED.encode(text))
+
+
+@law
+@given(ids=st.lists(st.integers(0, TRAINED.vocab_size - 1)))
+def test_any_ids_have_bytes(ids):
+    joined = b"".join(TRAINED.token_bytes(one) for one in ids)
+    assert TRAINED.decode_bytes(ids) == joined
+    assert TRAINED.decode(ids) == joined.decode(errors="replace")
+
+
+@law
+@given(counts=CORPORA)
+def test_merges_are_learned_as_the_definition_says(counts):
+    slowly = learned_slowly(counts, 99)
+    assert learn_merges(counts, len(slowly)) == slowly
+
+
+@law
+@given(counts=CORPORA, data=st.data())
+def test_the_order_of_words_decides_nothing(counts, data):
+    n_merges = min(6, len(learned_slowly(counts, 6)))
+    shuffled = dict(data.draw(st.permutations(list(counts.items()))))
+    assert learn_merges(shuffled, n_merges) == learn_merges(counts, n_merges)
+
+
+@law
+@given(words=st.permutations(MANUAL.split()[:99]))
+def test_the_order_of_the_text_decides_nothing(words):
+    text, sorted_text = (" " + " ".join(order) for order in (words, sorted(words)))
+    assert Tokenizer.train(text, 300) == Tokenizer.train(sorted_text, 300)
+
+
+@law
+@given(word=st.lists(st.integers(0, 2), max_size=40), counts=CORPORA)
+def test_encoding_a_word_repeats_what_training_did(word, counts):
+    merges = learned_slowly(counts, 9)
+    replayed = list(word)
+    for rank, pair in enumerate(merges):
+        replayed = merge(replayed, pair, 256 + rank)
+    new_ids = {pair: 256 + rank for rank, pair in enumerate(merges)}
+    assert apply_merges(word, new_ids) == replayed
+
+
+@law
+@given(counts=CORPORA)
+def test_training_never_makes_a_token_twice(counts):
+    merges = tuple(learned_slowly(counts, 99))
+    tokenizer = Tokenizer(merges)  # which refuses a token made twice
+    tokens = {tokenizer.token_bytes(one) for one in range(tokenizer.vocab_size)}
+    assert len(tokens) == 256 + len(merges)
+
+
+@law
+@given(ids=st.lists(st.integers(0, 3)), left=st.integers(0, 3), right=st.integers(0, 3))
+def test_a_merge_is_undone_by_writing_the_pair_out(ids, left, right):
+    merged = merge(ids, (left, right), 9)
+    written = [old for one in merged for old in ((left, right) if one == 9 else (one,))]
+    assert written == ids
+    assert (left, right) not in pairwise(merged)
+
+
+@law
+@given(
+    n_merges=st.integers(0, 130),
+    names=st.lists(st.text(min_size=1, max_size=4), unique=True, max_size=70),
+)
+def test_sizes_and_files(n_merges, names):
+    tokenizer = Tokenizer(TRAINED.merges[:n_merges], tuple(names))
+    assert tokenizer.vocab_size == 256 + n_merges + len(names)
+    assert tokenizer.padded_vocab_size % 64 == 0
+    assert 0 <= tokenizer.padded_vocab_size - tokenizer.vocab_size < 64
+    ids = [tokenizer.special(name) for name in names]
+    assert ids == list(range(256 + n_merges, tokenizer.vocab_size))
+    assert tokenizer.decode(ids) == "".join(names)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tokens.json"
+        tokenizer.save(path)
+        assert Tokenizer.load(path) == tokenizer
