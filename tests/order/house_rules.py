@@ -26,6 +26,9 @@ UNSOURCED = {
     "fused_attention": "the twin of attention, which names the source",
     "padding_mask": "bookkeeping of batches, no paper's idea",
     "document_mask": "bookkeeping of packed batches, no paper's idea",
+    "Loss": "our own seam between the loop and what it minimizes",
+    "save_snapshot": "bookkeeping of runs",
+    "load_snapshot": "bookkeeping of runs",
 }
 """Public objects of the tower that no paper introduced."""
 
