@@ -78,7 +78,8 @@ class Characters:
             raise ValueError(
                 f"ids must lie between 0 and {self.vocab_size - 1}, got {unknown}"
             )
-        return "".join((*SPECIAL, *self.alphabet)[i] for i in ids)
+        symbols = (*SPECIAL, *self.alphabet)
+        return "".join(symbols[i] for i in ids)
 
     def special(self, name: str) -> int:
         """Return the id of a special token.
