@@ -1,0 +1,100 @@
+"""Let one of the book's models go on writing, token by token.
+
+python -m transformer_lib.sampling --model manual-lm "The try statement"
+python -m transformer_lib.sampling --model number-translator "forty-two"
+"""
+
+import argparse
+import codecs
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from transformer_lib.decoder import Decoder
+from transformer_lib.encoder_decoder import EncoderDecoder
+from transformer_lib.notebook import device
+from transformer_lib.pretrained.store import Pretrained, load, load_folder, names
+from transformer_lib.sampling import generate, greedy, restrict, sample, translate
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    p = argparse.ArgumentParser(
+        prog="python -m transformer_lib.sampling",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    p.add_argument("prompt", help="where the text begins, or what to translate")
+    p.add_argument(
+        "--model",
+        default="manual-lm",
+        help=f"one of {', '.join(names())}, or a folder that training wrote",
+    )
+    p.add_argument("--max-new-tokens", type=int, default=100, metavar="N")
+    p.add_argument("--seed", type=int, default=0, metavar="N")
+    how = p.add_argument_group("how to choose; without any of them, the likeliest")
+    how.add_argument("--temperature", type=float, metavar="T")
+    how.add_argument("--top-k", type=int, metavar="K", help="only the K likeliest")
+    how.add_argument("--top-p", type=float, metavar="P", help="only the likely P")
+    how.add_argument("--min-p", type=float, metavar="P", help="only P of the likeliest")
+    return p
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Load, read the prompt, and write each token as it comes."""
+    p = parser()
+    args = p.parse_args(arguments)
+    try:
+        folder = Path(args.model)
+        shelf = load_folder(folder) if folder.is_dir() else load(args.model)
+        _write(_texts(shelf, args), shelf)
+    except ValueError as error:
+        p.error(str(error))
+
+
+def _texts(shelf: Pretrained, args: argparse.Namespace) -> Iterator[Tensor]:
+    """Open the stream of tokens."""
+    if shelf.tokenizer is None:
+        raise ValueError(f"only models of texts can write, got {args.model!r}")
+    model = shelf.model.to(device())
+    ids = torch.tensor([shelf.tokenizer.encode(args.prompt)], device=device())
+    how = {"max_new_tokens": args.max_new_tokens, "choose": _choice(args)}
+    end = shelf.tokenizer.special("<end>")
+    if isinstance(model, EncoderDecoder):
+        start = shelf.tokenizer.special("<start>")
+        return translate(model, ids, start_id=start, end_id=end, **how)
+    if not isinstance(model, Decoder):
+        raise ValueError(f"only models of texts can write, got {args.model!r}")
+    sys.stdout.write(args.prompt)
+    return generate(model, ids, end_id=end, **how)
+
+
+def _choice(args: argparse.Namespace) -> Callable[[Tensor], Tensor]:
+    """Turn the options into a way to choose."""
+    names = ("temperature", "top_k", "top_p", "min_p")
+    given = {n: getattr(args, n) for n in names if getattr(args, n) is not None}
+    if not given:
+        return greedy
+    draw = partial(sample, generator=torch.Generator().manual_seed(args.seed))
+    return lambda logits: draw(restrict(logits, **given))
+
+
+def _write(stream: Iterator[Tensor], shelf: Pretrained) -> None:
+    """Write whole characters: a token may end in the middle of one."""
+    tokenizer = shelf.tokenizer
+    assert tokenizer is not None
+    characters = codecs.getincrementaldecoder("utf-8")("replace")
+    special = set(tokenizer.special_ids.values())
+    for (token,) in (tokens.tolist() for tokens in stream):
+        if token not in special and token < tokenizer.vocab_size:
+            sys.stdout.write(characters.decode(tokenizer.decode_bytes([token])))
+            sys.stdout.flush()
+    sys.stdout.write(characters.decode(b"", final=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()

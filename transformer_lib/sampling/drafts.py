@@ -1,0 +1,153 @@
+"""Speculative decoding: a small model drafts, the large one checks in one pass."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
+
+import torch
+from jaxtyping import Float, Int
+from torch import Generator, Tensor
+
+from transformer_lib.cache import LayerCache
+from transformer_lib.decoder import Decoder
+from transformer_lib.sampling.choices import restrict, sample
+from transformer_lib.sampling.generation import hand_over
+from transformer_lib.sampling.inputs import check_ids
+from transformer_lib.sampling.readers import (
+    LayerKind,
+    Opening,
+    Reader,
+    open_prompts,
+)
+
+Rule = Callable[[Float[Tensor, "rows vocab"]], Float[Tensor, "rows vocab"]]
+"""Says which distribution to draw from: `restrict` with its settings."""
+
+
+def speculative(
+    target: Decoder,
+    draft: Decoder,
+    prompt: Int[Tensor, "one seq"],
+    *,
+    n_draft: int,
+    max_new_tokens: int,
+    rule: Rule = restrict,
+    generator: Generator | None = None,
+    end_id: int | None = None,
+    layer: LayerKind = LayerCache,
+) -> Iterator[Int[Tensor, " new"]]:
+    """Yield what each pass of the target adds: accepted drafts and one token more.
+
+    The draft proposes ``n_draft`` tokens; the target keeps each with probability
+    min(1, p / q), and at the first refusal draws from what p has more than q. The
+    text is distributed exactly as if the target had written it alone. Source:
+    Leviathan et al. 2023, section 2.3.
+
+    Raises:
+        ValueError: before any token, if models, prompt and settings do not fit.
+    """
+    _check_pair(target, draft, prompt, n_draft)
+    check_ids(target.config, end=end_id)
+    openings = [
+        open_prompts(model, prompt, None, max_new_tokens, layer)
+        for model in (target, draft)
+    ]
+    passes = _passes(
+        openings,
+        n_draft=n_draft,
+        max_new_tokens=max_new_tokens,
+        end_id=end_id,
+        rule=rule,
+        generator=generator,
+    )
+    return hand_over(passes, target, draft)
+
+
+@torch.inference_mode()
+def _passes(
+    openings: Sequence[Opening],
+    *,
+    n_draft: int,
+    max_new_tokens: int,
+    end_id: int | None,
+    rule: Rule,
+    generator: Generator | None,
+) -> Iterator[Tensor]:
+    """Draft, check, and forget what was refused, until the text is long enough."""
+    (text, start_target), (_, start_draft) = openings
+    target, draft = start_target(), start_draft()
+    left = max_new_tokens
+    while left > 0:
+        n = min(n_draft, left - 1)  # the target's own token needs no draft
+        longer, proposed = _propose(draft, text, n, rule, generator)
+        p = _distributions(target, longer, n + 1, rule)
+        # nothing was proposed after the last draft: what p has more there is all of p
+        q = torch.cat((*proposed, torch.zeros_like(p[:1])))
+        new = _accept(p, q, longer[0, text.shape[1] :], generator)
+        left -= len(new)
+        if end_id is not None and bool((new == end_id).any()):
+            new, left = new[: int((new == end_id).nonzero()[0]) + 1], 0
+        text = torch.cat((text, new[None]), dim=1)
+        for reader in (target, draft):
+            _forget(reader, text.shape[1] - 1)
+        yield new
+
+
+def _propose(
+    draft: Reader, text: Tensor, n: int, rule: Rule, generator: Generator | None
+) -> tuple[Tensor, list[Tensor]]:
+    """Return the text with n more tokens, and the distributions they came from."""
+    proposed = []
+    for _ in range(n):
+        proposed.append(_distributions(draft, text, 1, rule))
+        token = sample(proposed[-1].log(), generator)
+        text = torch.cat((text, token[:, None]), dim=1)
+    return text, proposed
+
+
+def _distributions(reader: Reader, text: Tensor, last: int, rule: Rule) -> Tensor:
+    """Read what is new in the text; return the distributions after its last tokens."""
+    logits = reader(text[:, reader.cache[0].length :], last)[0]
+    return rule(logits).double().softmax(dim=-1)
+
+
+def _accept(
+    p: Tensor, q: Tensor, drafted: Tensor, generator: Generator | None
+) -> Tensor:
+    """Return the drafted tokens up to the first refusal, and one token in its place.
+
+    Each is kept with probability min(1, p / q).
+    """
+    heights = torch.rand(len(drafted), generator=generator, dtype=torch.float64)
+    at = torch.arange(len(drafted), device=p.device), drafted
+    kept = heights.to(p.device) * q[at] < p[at]
+    n_kept = int(kept.long().cumprod(dim=0).sum())
+    missing = (p[n_kept] - q[n_kept]).clamp(min=0)
+    return torch.cat((drafted[:n_kept], sample(missing.log()[None], generator)))
+
+
+def _forget(reader: Reader, length: int) -> None:
+    """Keep at most the first tokens."""
+    for store in cast(Sequence[LayerCache], reader.cache):
+        store.rewind(min(length, store.length))
+
+
+def _check_pair(target: Decoder, draft: Decoder, prompt: Tensor, n_draft: int) -> None:
+    if n_draft < 1:
+        raise ValueError(f"n_draft must be at least 1, got {n_draft}")
+    if len(prompt) != 1:
+        raise ValueError(
+            f"speculative decoding takes one prompt, got {len(prompt)}; texts of a "
+            "batch would grow at different speeds"
+        )
+    sizes = target.config.vocab_size, draft.config.vocab_size
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            "target and draft must share one vocabulary, got vocab_size="
+            f"{sizes[0]} and {sizes[1]}"
+        )
+    windows = target.config.window, draft.config.window
+    if windows != (None, None):
+        raise ValueError(
+            "target and draft must remember every token, to take refused ones back, "
+            f"got windows {windows}; use models with window=None"
+        )

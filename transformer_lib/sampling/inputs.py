@@ -1,0 +1,73 @@
+"""Inputs: prompts of different lengths in one batch, and what is refused."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer_lib.blocks import Config
+
+
+def pad_left(
+    prompts: Sequence[Sequence[int]], pad_id: int = 0
+) -> tuple[Int[Tensor, "batch longest"], Int[Tensor, " batch"]]:
+    """Put prompts into one tensor, all ending at its right edge, and keep lengths.
+
+    What comes next then stands in one column.
+
+    Raises:
+        ValueError: if there is no prompt, or an empty one.
+    """
+    lengths = [len(prompt) for prompt in prompts]
+    if not lengths or min(lengths) < 1:
+        raise ValueError(
+            f"pad_left needs prompts of at least one token, got lengths {lengths}; "
+            "begin each with a start token"
+        )
+    longest = max(lengths)
+    rows = [[pad_id] * (longest - len(prompt)) + list(prompt) for prompt in prompts]
+    return torch.tensor(rows), torch.tensor(lengths)
+
+
+def check_texts(tokens: Tensor, lengths: Tensor | None, config: Config) -> None:
+    """Refuse texts that are empty, or whose tokens the model does not know."""
+    if 0 in tokens.shape:
+        raise ValueError(
+            "generation needs texts of at least one token, got a batch of shape "
+            f"{tuple(tokens.shape)}"
+        )
+    check_ids(config, least=int(tokens.min()), largest=int(tokens.max()))
+    if lengths is None:
+        return
+    if lengths.shape != tokens.shape[:1]:
+        raise ValueError(
+            "there must be one length per text, got lengths of shape "
+            f"{tuple(lengths.shape)} for {len(tokens)} texts"
+        )
+    if lengths.min() < 1 or lengths.max() > tokens.shape[1]:
+        raise ValueError(
+            f"lengths must be from 1 to the width {tokens.shape[1]} of the batch, got "
+            f"{lengths.tolist()}"
+        )
+
+
+def check_ids(config: Config, **ids: int | None) -> None:
+    """Refuse ids that are no tokens."""
+    for name, token in ids.items():
+        if token is not None and not 0 <= token < config.vocab_size:
+            raise ValueError(
+                f"ids must be from 0 to vocab_size - 1 = {config.vocab_size - 1}, "
+                f"got {name} id {token}"
+            )
+
+
+def check_room(config: Config, width: int, max_new_tokens: int) -> None:
+    """Refuse texts that would outgrow the model, before the first token."""
+    if max_new_tokens < 1:
+        raise ValueError(f"max_new_tokens must be at least 1, got {max_new_tokens}")
+    if width + max_new_tokens > config.max_len:
+        raise ValueError(
+            f"text and new tokens must fit max_len={config.max_len}, got {width} + "
+            f"{max_new_tokens}; shorten them, or build the model with a larger max_len"
+        )
