@@ -38,12 +38,16 @@ ABC = Tokenizer(((A, B), (256, C)), ("<start>", "<end>"))
         ("it's 42!", ["it", "'s", " 42", "!"]),
         ("IT'S", ["IT", "'", "S"]),
         ("we'll they've", ["we", "'ll", " they", "'ve"]),
+        ("I'm you're he'd don't", "I|'m| you|'re| he|'d| don|'t".split("|")),
         ("a  b   ", ["a", " ", " b", "   "]),
         ("a\n\n  b", ["a", "\n\n ", " b"]),
         ("x_1 = y", ["x", "_", "1", " =", " y"]),
         ("dreißig Höhen", ["dreißig", " Höhen"]),
         ("m² Ⅷ ½", ["m", "²", " Ⅷ", " ½"]),
         ("a\x1cb", ["a", "\x1c", "b"]),
+        ("!\x1f \x1c", ["!\x1f", " \x1c"]),  # Unicode: no white space
+        ("1\x85 b", ["1", "\x85", " b"]),
+        ("7\U0001f100", ["7\U0001f100"]),  # a digit with a full stop
         ("\U00020000日本", ["\U00020000日本"]),
     ],
 )
