@@ -13,7 +13,9 @@ from transformer_lib.training import (
     cross_entropy,
     language_model_loss,
     next_token_loss,
+    sequence_to_sequence_loss,
     summed_cross_entropy,
+    token_classification_loss,
 )
 
 BARE = without_hook("training/losses")
@@ -160,3 +162,59 @@ REFUSED = {
 def test_what_does_not_fit_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+class Echo(nn.Module):
+    """Scores words by a table, and keeps what it was asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(4, 3)
+        self.asked = []
+
+    def forward(self, source, *others, **named):
+        self.asked.append((source, *others, *named.values()))
+        return self.table(others[0] if named else source)
+
+
+PAIRS = (
+    torch.tensor([[1, 2, 0], [3, 0, 0]]),
+    torch.tensor([2, 1]),
+    torch.tensor([[1, 2, 2], [1, 2, 0]]),
+    torch.tensor([3, 2]),
+)
+
+
+def test_a_target_is_predicted_from_the_source_and_what_stands_before_it():
+    model = Echo()
+    total, n_tokens = sequence_to_sequence_loss(
+        model, PAIRS, label_smoothing=0.2, ignore=0
+    )
+    source, before, lengths = model.asked[0]
+    assert source.equal(PAIRS[0])
+    assert before.equal(PAIRS[2][:, :-1])
+    assert lengths.equal(PAIRS[1])
+    want = torch.nn.functional.cross_entropy(
+        model.table(before).flatten(0, 1),
+        PAIRS[2][:, 1:].flatten(),
+        label_smoothing=0.2,
+        ignore_index=0,
+        reduction="sum",
+    )
+    assert_near(total, want)
+    assert int(n_tokens) == 3
+
+
+def test_labels_stand_at_the_places_of_the_source():
+    model = Echo()
+    total, n_tokens = token_classification_loss(
+        model, (*PAIRS[:2], PAIRS[2] % 3, PAIRS[1]), ignore=0
+    )
+    source, lengths = model.asked[0]
+    assert source.equal(PAIRS[0])
+    assert lengths.equal(PAIRS[1])
+    log_p = model.table(PAIRS[0]).log_softmax(-1)
+    want = -(log_p[0, 0, 1] + log_p[0, 1, 2] + log_p[0, 2, 2])
+    want = want - log_p[1, 0, 1] - log_p[1, 1, 2]
+    assert_near(total, want)
+    assert int(n_tokens) == 5

@@ -6,7 +6,9 @@ from transformer_lib.training.losses import (
     cross_entropy,
     language_model_loss,
     next_token_loss,
+    sequence_to_sequence_loss,
     summed_cross_entropy,
+    token_classification_loss,
 )
 from transformer_lib.training.schedules import noam, warmup_cosine
 from transformer_lib.training.snapshots import load_snapshot, save_snapshot
@@ -21,7 +23,9 @@ __all__ = [
     "noam",
     "parameter_groups",
     "save_snapshot",
+    "sequence_to_sequence_loss",
     "summed_cross_entropy",
+    "token_classification_loss",
     "train",
     "warmup_cosine",
 ]

@@ -124,3 +124,45 @@ def bits_per_byte(nats_per_token: float, n_tokens: int, n_bytes: int) -> float:
     if n_bytes < 1:
         raise ValueError(f"n_bytes must be at least 1, got {n_bytes}")
     return nats_per_token * n_tokens / (n_bytes * math.log(2))
+
+
+def sequence_to_sequence_loss(
+    model: nn.Module,
+    batch: tuple[Tensor, Tensor, Tensor, Tensor],
+    *,
+    label_smoothing: float = 0.0,
+    ignore: int = -100,
+) -> tuple[Float[Tensor, ""], Int[Tensor, ""]]:
+    """Sum the losses of each target token, given the source and those before it.
+
+    A batch is (source, source_lengths, target, target_lengths), the sequences (batch,
+    seq), padded at the right. Source: Sutskever et al. 2014, section 2.
+
+    Raises:
+        ValueError: if the shapes do not fit or ε does not lie between 0 and 1.
+    """
+    device = next(model.parameters()).device
+    source, source_lengths, target, _ = (part.to(device) for part in batch)
+    logits = model(source, target[:, :-1], source_lengths=source_lengths)
+    return summed_cross_entropy(
+        logits, target[:, 1:], label_smoothing=label_smoothing, ignore=ignore
+    )
+
+
+def token_classification_loss(
+    model: nn.Module,
+    batch: tuple[Tensor, Tensor, Tensor, Tensor],
+    *,
+    ignore: int = -100,
+) -> tuple[Float[Tensor, ""], Int[Tensor, ""]]:
+    """Sum the losses of a label for each source token, which the target holds.
+
+    A batch is as for `sequence_to_sequence_loss`, source and target equally long.
+    Source: Devlin et al. 2019, section 3.
+
+    Raises:
+        ValueError: if the shapes do not fit.
+    """
+    device = next(model.parameters()).device
+    source, lengths, target, _ = (part.to(device) for part in batch)
+    return summed_cross_entropy(model(source, lengths), target, ignore=ignore)
