@@ -1,0 +1,30 @@
+"""Checkpoints: weights that others trained, and our own, from file to model and back.
+
+Only safetensors files are read and written: numbers and names. A pickle is a program,
+and reading it runs it.
+"""
+
+from transformer_lib.checkpoints.configs import gpt2_config, llama_config
+from transformer_lib.checkpoints.files import (
+    fill,
+    read_safetensors,
+    write_safetensors,
+)
+from transformer_lib.checkpoints.models import load_model, save_model
+from transformer_lib.checkpoints.pretrained import from_pretrained, save_pretrained
+from transformer_lib.checkpoints.renaming import load_gpt2, load_llama, to_hf
+
+__all__ = [
+    "fill",
+    "from_pretrained",
+    "gpt2_config",
+    "llama_config",
+    "load_gpt2",
+    "load_llama",
+    "load_model",
+    "read_safetensors",
+    "save_model",
+    "save_pretrained",
+    "to_hf",
+    "write_safetensors",
+]

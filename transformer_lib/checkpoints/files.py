@@ -1,0 +1,146 @@
+"""Files of numbers, and models that take their weights from them."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+
+def read_safetensors(path: str | os.PathLike[str]) -> dict[str, Tensor]:
+    """Return the tensors of a safetensors file, by their names.
+
+    Raises:
+        ValueError: if the file is no whole safetensors file; nothing in it is run.
+    """
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise ValueError(
+            f"weights must come from a whole safetensors file, got {str(path)!r} "
+            f"({error}); fetch it again, or convert it where it was made"
+        ) from error
+
+
+def write_safetensors(
+    path: str | os.PathLike[str], state: Mapping[str, Tensor]
+) -> None:
+    """Write tensors to a safetensors file."""
+    # copies, as safetensors refuses tensors that share memory
+    copies = {name: _copy(tensor, None) for name, tensor in state.items()}
+    save_file(copies, path, {"format": "pt"})
+
+
+def fill(
+    model: nn.Module, state: Mapping[str, Tensor], *, dtype: torch.dtype | None = None
+) -> None:
+    """Give a model copies of the tensors, all of them or none.
+
+    The tensors choose device and dtype, unless ``dtype`` does. The parameters are new
+    ones: make the optimizer afterwards. A tensor with several names needs one.
+
+    Raises:
+        ValueError: if names or shapes differ; the model is then as it was.
+    """
+    if dtype is not None and not dtype.is_floating_point:
+        raise ValueError(f"the dtype of weights must be a floating one, got {dtype}")
+    shared = _names(model)
+    wanted = {
+        name: tensor
+        for tensor, names in shared.items()
+        for name in ([name for name in names if name in state] or names[:1])
+    }
+    check_forms(state, wanted)
+    filled: dict[str, Tensor] = {}
+    for tensor, names in shared.items():
+        copy = _as(tensor, _copy(_only(state, names), dtype))
+        filled |= dict.fromkeys(names, copy)
+    model.load_state_dict(filled, assign=True)
+
+
+def once(model: nn.Module) -> dict[str, Tensor]:
+    """Return the state dict without second names, as a file needs each tensor once."""
+    return {names[0]: tensor for tensor, names in _names(model).items()}
+
+
+def check_forms(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
+    """Refuse tensors for all that is missing, extra or misshapen at once."""
+    have, want = (
+        {name: _form(tensor) for name, tensor in tensors.items()}
+        for tensors in (found, wanted)
+    )
+    misfits = [
+        f"{name} is {have.get(name, 'missing')} instead of {want.get(name, 'nothing')}"
+        for name in {**want, **have}
+        if have.get(name) != want.get(name)
+    ]
+    if misfits:
+        raise ValueError(
+            f"weights must fit the model's config, got: {'; '.join(misfits)}"
+        )
+
+
+@contextmanager
+def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a folder to write to, which gets its name only when all went well.
+
+    Raises:
+        ValueError: if something stands there already.
+    """
+    folder = Path(path).absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(
+            f"a model must be saved into a new or empty folder, got {str(path)!r}; "
+            "choose another one, or delete what is there"
+        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".", dir=folder.parent) as beside:
+        unfinished = Path(beside) / "model"
+        unfinished.mkdir()
+        yield unfinished
+        unfinished.replace(folder)
+
+
+def _names(model: nn.Module) -> dict[Tensor, list[str]]:
+    """Return all names of each parameter and buffer."""
+    names: dict[Tensor, list[str]] = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        names.setdefault(tensor, []).append(name)
+    return names
+
+
+def _only(state: Mapping[str, Tensor], names: list[str]) -> Tensor:
+    """Return the one tensor that stands under any of the names."""
+    given = {name: state[name] for name in names if name in state}
+    first, *others = given.values()
+    if not all(torch.equal(first, other) for other in others):
+        raise ValueError(
+            "tensors that the model ties must be equal, got different "
+            f"{' and '.join(given)}; if that is meant, untie them in the config"
+        )
+    return first
+
+
+def _form(tensor: Tensor) -> str:
+    """Describe a tensor so that two that may stand for each other read the same."""
+    kind = "" if tensor.is_floating_point() else f" of {tensor.dtype}"
+    return f"{tuple(tensor.shape)}{kind}"
+
+
+def _copy(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
+    """Return a copy in memory of its own, in the dtype if it is a weight."""
+    dtype = dtype if tensor.is_floating_point() else None
+    copy = tensor.detach().to(dtype or tensor.dtype, copy=True)
+    return copy.contiguous()
+
+
+def _as(old: Tensor, new: Tensor) -> Tensor:
+    """Return the new tensor as a parameter if the old one is."""
+    if isinstance(old, nn.Parameter):
+        return nn.Parameter(new, requires_grad=old.requires_grad)
+    return new

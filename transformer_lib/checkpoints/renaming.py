@@ -1,0 +1,114 @@
+"""Weights under the names of Hugging Face's models, to ours and back."""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from transformer_lib.checkpoints.configs import read_config, write_config
+from transformer_lib.checkpoints.families import (
+    FAMILIES,
+    GPT2,
+    HEAD,
+    LLAMA,
+)
+from transformer_lib.checkpoints.family import Family, Step
+from transformer_lib.checkpoints.files import check_forms, fill
+from transformer_lib.decoder import Decoder
+
+State = Mapping[str, Tensor]
+HEAD_WEIGHT = f"{HEAD}.weight"
+
+
+def load_gpt2(
+    state: State, config: object, *, dtype: torch.dtype | None = None
+) -> Decoder:
+    """Build GPT-2 from its state dict and its config, both Hugging Face's.
+
+    In evaluation mode, as dropout would blur what it says. Source: Radford et al.
+    2019, section 2.3.
+
+    Raises:
+        ValueError: if they do not fit each other, or our blocks.
+    """
+    return load(GPT2, state, config, dtype=dtype)
+
+
+def load_llama(
+    state: State, config: object, *, dtype: torch.dtype | None = None
+) -> Decoder:
+    """Build a Llama from its state dict and its config, both Hugging Face's.
+
+    In evaluation mode. Source: Touvron et al. 2023, section 2.2.
+
+    Raises:
+        ValueError: if they do not fit each other, or our blocks.
+    """
+    return load(LLAMA, state, config, dtype=dtype)
+
+
+def to_hf(decoder: Decoder, family: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return config and state dict as Hugging Face's class for the family has them.
+
+    Raises:
+        ValueError: if the family is unknown, or has no such model.
+    """
+    kind = FAMILIES.get(family)
+    if kind is None:
+        raise ValueError(f"family must be one of {sorted(FAMILIES)}, got {family!r}")
+    config, rows = write_config(kind, decoder.config), _rows(kind, decoder, kind.prefix)
+    if decoder.config.tied:
+        del rows[HEAD_WEIGHT]
+    return config, {name: row.joined().clone() for name, row in rows.items()}
+
+
+def load(
+    family: Family, state: State, config: object, *, dtype: torch.dtype | None = None
+) -> Decoder:
+    """Build a decoder of the family; the tensors are copied."""
+    # no memory and no random numbers for weights that are replaced at once
+    with torch.device("meta"):
+        decoder = Decoder(read_config(family, config))
+    kept = {k: tensor for k, tensor in state.items() if not family.ignored.fullmatch(k)}
+    prefix = family.prefix if any(k.startswith(family.prefix) for k in kept) else ""
+    rows = _rows(family, decoder, prefix)
+    if decoder.config.tied and HEAD_WEIGHT not in kept:
+        del rows[HEAD_WEIGHT]
+    check_forms(kept, {name: row.joined() for name, row in rows.items()})
+    ours: dict[str, Tensor] = {}
+    for name, row in rows.items():
+        ours |= row.split(kept[name])
+    fill(decoder, ours, dtype=dtype)
+    return decoder.eval()
+
+
+class _Row(NamedTuple):
+    """What one tensor of theirs is of ours."""
+
+    step: Step
+    tensors: list[Tensor]
+    names: list[str]
+
+    def joined(self) -> Tensor:
+        return self.step.join(self.tensors)
+
+    def split(self, theirs: Tensor) -> dict[str, Tensor]:
+        parts = self.step.split(theirs, len(self.names))
+        return dict(zip(self.names, parts, strict=True))
+
+
+def _rows(family: Family, decoder: Decoder, prefix: str) -> dict[str, _Row]:
+    """Write the family's table out, for each layer and each tensor that we have."""
+    own = decoder.state_dict()
+    rows = {}
+    for module, (step, *ours) in family.modules.items():
+        start = "" if module == HEAD else prefix
+        layers = range(decoder.config.n_layers if "{}" in module else 1)
+        for layer, kind in product(layers, ("weight", "bias")):
+            names = [f"{name}.{kind}".format(layer) for name in ours]
+            if names[0] in own:
+                theirs = f"{start}{module}.{kind}".format(layer)
+                rows[theirs] = _Row(step, [own[name] for name in names], names)
+    return rows
