@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import torch.nn.functional as F
 from torch import nn
@@ -79,7 +79,7 @@ class Config:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Mapping[str, Any]) -> "Config":
         """Build the config that `to_dict` described.
 
         Raises:
