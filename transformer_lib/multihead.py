@@ -1,19 +1,19 @@
 """Multi-head attention: the same attention in several small spaces at once."""
 
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lib.attention import Attend, Mask, fused_attention
+from transformer_lib.attention import Attend, fused_attention
 from transformer_lib.positions import Rotation
 
 KeysValues = tuple[Tensor, Tensor]
 """Keys and values, each (batch, n_kv_heads, kv_len, d_head)."""
 
-HeadsMask = Mask | Bool[Tensor, "..."]
-"""A mask for all sequences (q_len, kv_len), for each (batch, q_len, kv_len), or for
+HeadsMask = Bool[Tensor, "..."] | Float[Tensor, "..."] | Literal["causal"]
+"""A `Mask` for all sequences (q_len, kv_len), for each (batch, q_len, kv_len), or for
 each head (batch, n_heads, q_len, kv_len); sizes of 1 stand for all.
 """
 
@@ -107,7 +107,9 @@ class MultiHeadAttention(nn.Module):
             query, key = rotate(query), rotate(key)
         if cache is not None:
             key, value = cache.update(key, value)
-        mask = _for_heads(mask, key.shape[-2])
+            mask = _without_forgotten(mask, cache.length, key.shape[-2])
+        if isinstance(mask, Tensor) and mask.ndim == 3:
+            mask = mask[:, None]  # an axis for the heads
         dropout = self.dropout if self.training else 0.0
         return self.out(
             merge_heads(self.attend(query, key, value, mask, dropout=dropout))
@@ -138,10 +140,10 @@ def check_heads(
         )
 
 
-def _for_heads(mask: HeadsMask | None, kv_len: int) -> Mask | None:
-    """Give a mask per sequence an axis for the heads, and drop forgotten keys."""
-    if not isinstance(mask, torch.Tensor):
-        return mask
-    if mask.shape[-1] > kv_len:  # the store has let the oldest keys go
-        mask = mask[..., -kv_len:]
-    return mask[:, None] if mask.ndim == 3 else mask
+def _without_forgotten(
+    mask: HeadsMask | None, length: int, kept: int
+) -> HeadsMask | None:
+    """Drop the keys that the store has let go; they are the oldest ones."""
+    if isinstance(mask, Tensor) and mask.shape[-1] == length:
+        return mask[..., length - kept :]
+    return mask
