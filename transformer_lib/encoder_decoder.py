@@ -15,6 +15,7 @@ from transformer_lib.blocks import (
     Stack,
     attention_layer,
     residual_layer,
+    self_attention,
 )
 from transformer_lib.embeddings import Embedding
 from transformer_lib.encoder import embedding_layer
@@ -39,7 +40,7 @@ class CrossBlock(nn.Module):
 
     def __init__(self, config: Config, attend: Attend = fused_attention) -> None:
         super().__init__()
-        self.attention = residual_layer(config, attention_layer(config, attend))
+        self.attention = residual_layer(config, self_attention(config, attend))
         self.cross = residual_layer(config, attention_layer(config, attend))
         self.feed_forward = residual_layer(
             config, FEED_FORWARDS[config.feed_forward](config)

@@ -22,6 +22,7 @@ from transformer_lib.blocks.stack import (
     attention_layer,
     norm_layer,
     residual_layer,
+    self_attention,
 )
 
 __all__ = [
@@ -45,4 +46,5 @@ __all__ = [
     "norm_layer",
     "residual_layer",
     "rms_norm",
+    "self_attention",
 ]

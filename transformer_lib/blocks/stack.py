@@ -32,6 +32,16 @@ def attention_layer(config: Config, attend: Attend) -> MultiHeadAttention:
     )
 
 
+def self_attention(config: Config, attend: Attend) -> MultiHeadAttention:
+    """Build attention inside one sequence: limited to the window, if there is one.
+
+    Source: Beltagy et al. 2020, section 3.1.
+    """
+    if config.window is not None:
+        attend = windowed(attend, config.window)
+    return attention_layer(config, attend)
+
+
 def norm_layer(config: Config) -> nn.Module:
     """Build one norm. Source: Ba et al. 2016, section 3."""
     return NORMS[config.norm](config.d_model, eps=config.norm_eps, bias=config.bias)
@@ -50,9 +60,7 @@ class Block(nn.Module):
 
     def __init__(self, config: Config, attend: Attend = fused_attention) -> None:
         super().__init__()
-        if config.window is not None:
-            attend = windowed(attend, config.window)
-        self.attention = residual_layer(config, attention_layer(config, attend))
+        self.attention = residual_layer(config, self_attention(config, attend))
         self.feed_forward = residual_layer(
             config, FEED_FORWARDS[config.feed_forward](config)
         )
