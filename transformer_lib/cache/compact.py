@@ -111,4 +111,5 @@ def quantize(
     """
     scale = x.abs().amax(dim=-1, keepdim=True) / 127
     steps = x / scale.clamp(min=torch.finfo(x.dtype).tiny)
-    return steps.round().to(torch.int8), scale
+    # in bfloat16 the largest number may come out as 127.5 steps
+    return steps.round().clamp(-127, 127).to(torch.int8), scale
