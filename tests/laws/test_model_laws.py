@@ -1,0 +1,150 @@
+"""What holds for whole models, whatever they are made of and whatever they read."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from models import KINDS, draw_tokens, few, model, tiny
+from tolerances import ANGLE_TOLERANCE, assert_near
+
+from transformer_lib.attention import attention, fused_attention
+from transformer_lib.decoder import Decoder
+from transformer_lib.encoder import Encoder
+from transformer_lib.encoder_decoder import EncoderDecoder
+from transformer_lib.masks import causal_mask, padding_mask
+
+SEEDS = st.integers(0, 2**31)
+LENGTHS = st.lists(st.integers(1, 7), min_size=1, max_size=3)
+EVERY_KIND = pytest.mark.parametrize("positions", KINDS)
+PARTS = st.fixed_dictionaries(
+    {
+        "residual": st.sampled_from(["pre", "post"]),
+        "norm": st.sampled_from(["layer", "rms"]),
+        "n_kv_heads": st.sampled_from([4, 2, 1]),
+        "window": st.sampled_from([None, 1, 3]),
+    }
+)
+
+
+def logits_of(kind, built, tokens, seed):
+    """Return a decoder's logits, or those of a decoder with some source."""
+    if kind is Decoder:
+        return built(tokens)
+    lengths = torch.tensor([4, 2])
+    return built(draw_tokens(seed + 1, 2, 4), tokens, source_lengths=lengths)
+
+
+@EVERY_KIND
+@pytest.mark.parametrize("kind", [Decoder, EncoderDecoder])
+@few
+@given(
+    seed=SEEDS,
+    length=st.integers(2, 8),
+    training=st.booleans(),
+    parts=PARTS,
+    data=st.data(),
+)
+def test_a_token_cannot_change_the_logits_before_it(
+    kind, positions, seed, length, training, parts, data
+):
+    changed = data.draw(st.integers(1, length - 1))
+    tokens = draw_tokens(seed, 2, length)
+    others = tokens.clone()
+    others[:, changed] = (tokens[:, changed] + 1) % 13
+    for attend in (attention, fused_attention):
+        config = tiny(positions=positions, **parts)
+        built = model(kind, config, attend=attend).train(training)
+        before, after = (logits_of(kind, built, x, seed) for x in (tokens, others))
+        built.eval()
+        # not bit-equal in the fused twin, whose softmax goes over blocks of keys
+        assert_near(after[:, :changed], before[:, :changed])
+        if attend is attention:
+            assert after[:, :changed].equal(before[:, :changed])
+        assert not after[:, changed].equal(before[:, changed])
+
+
+@few
+@given(seed=SEEDS, length=st.integers(1, 8), parts=PARTS)
+def test_without_positions_a_shuffled_text_gives_shuffled_states(seed, length, parts):
+    encoder = model(Encoder, tiny(positions="none", **{**parts, "window": None}))
+    tokens = draw_tokens(seed, 2, length)
+    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
+    assert_near(encoder(tokens[:, order]), encoder(tokens)[:, order])
+
+
+@pytest.mark.parametrize("positions", sorted({*KINDS} - {"none"}))
+@pytest.mark.parametrize("residual", ["pre", "post"])
+def test_with_positions_the_order_of_the_text_matters(positions, residual):
+    encoder = model(Encoder, tiny(positions=positions, residual=residual))
+    tokens, order = torch.tensor([[1, 2, 3]]), [1, 0, 2]
+    difference = encoder(tokens[:, order]) - encoder(tokens)[:, order]
+    assert difference.abs().amax() > 1e-3
+
+
+@EVERY_KIND
+@few
+@given(seed=SEEDS, lengths=LENGTHS, spare=st.integers(0, 2), parts=PARTS)
+def test_padding_on_the_right_changes_no_state(positions, seed, lengths, spare, parts):
+    encoder = model(Encoder, tiny(positions=positions, **parts))
+    padded = draw_tokens(seed, len(lengths), max(lengths) + spare)
+    states = encoder(padded, mask=padding_mask(torch.tensor(lengths), padded.shape[1]))
+    for row, length in enumerate(lengths):
+        assert_near(states[row, :length], encoder(padded[row : row + 1, :length])[0])
+
+
+@EVERY_KIND
+@few
+@given(seed=SEEDS, lengths=LENGTHS, spare=st.integers(0, 2), parts=PARTS)
+def test_padding_of_the_source_changes_no_logits(
+    positions, seed, lengths, spare, parts
+):
+    translator = model(EncoderDecoder, tiny(positions=positions, **parts))
+    source = draw_tokens(seed, len(lengths), max(lengths) + spare)
+    target = draw_tokens(seed + 1, len(lengths), 4)
+    logits = translator(source, target, source_lengths=torch.tensor(lengths))
+    for row, length in enumerate(lengths):
+        alone = translator(source[row, None, :length], target[row, None])
+        assert_near(logits[row], alone[0])
+
+
+def padded_on_the_left(lengths):
+    """Return positions and the mask of a batch whose texts all end together."""
+    slots = torch.arange(max(lengths))
+    spare = max(lengths) - torch.tensor(lengths)[:, None]
+    real = slots >= spare
+    return (slots - spare).clamp(min=0), causal_mask(slots, slots) & real[:, None]
+
+
+@EVERY_KIND
+@few
+@given(seed=SEEDS, lengths=LENGTHS, parts=PARTS)
+def test_padding_on_the_left_changes_no_logits(positions, seed, lengths, parts):
+    decoder = model(Decoder, tiny(positions=positions, **parts))
+    tokens = draw_tokens(seed, len(lengths), max(lengths))
+    places, mask = padded_on_the_left(lengths)
+    logits = decoder(tokens, positions=places, mask=mask)
+    for row, length in enumerate(lengths):
+        assert_near(logits[row, -length:], decoder(tokens[row, None, -length:])[0])
+
+
+@pytest.mark.parametrize("positions", ["rotary", "alibi", "none"])
+@few
+@given(seed=SEEDS, length=st.integers(1, 8), spare=st.integers(1, 9), parts=PARTS)
+def test_only_differences_of_positions_count(positions, seed, length, spare, parts):
+    """Hidden tokens before a text move it on by as many places."""
+    decoder = model(Decoder, tiny(positions=positions, **parts))
+    tokens = draw_tokens(seed, 2, spare + length)
+    text, want = tokens[:, spare:], decoder(tokens[:, spare:])
+    slots = torch.arange(spare + length)
+    mask = causal_mask(slots, slots) & (slots >= spare)
+    assert_near(decoder(tokens, mask=mask)[:, spare:], want, ANGLE_TOLERANCE)
+    moved = decoder(text, positions=slots[None, spare:])
+    assert_near(moved, want, ANGLE_TOLERANCE)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_where_positions_are_added_their_values_count(positions):
+    decoder = model(Decoder, tiny(positions=positions))
+    tokens = torch.tensor([[1, 2, 3]])
+    moved = decoder(tokens, positions=torch.arange(5, 8)[None])
+    assert (moved - decoder(tokens)).abs().amax() > 1e-3
