@@ -127,6 +127,17 @@ def test_every_character_is_split_as_the_peer_splits_it():
         assert split_words(text) == peer_words(text)
 
 
+def test_kinds_of_characters_in_any_order_are_split_as_the_peer_splits_them():
+    """Each category of Unicode as often as any other, below U+FFFF and above."""
+    kinds = {}
+    for one in KNOWN:
+        kinds.setdefault((unicodedata.category(one), one > "\uffff"), []).append(one)
+    draw = random.Random(2)
+    drawn = draw.choices([*kinds.values(), *[[" "]] * 9], k=100_000)
+    text = "".join(map(draw.choice, drawn))
+    assert split_words(text) == peer_words(text)
+
+
 def test_a_character_unknown_to_python_is_a_sign():
     unknown = "".join(
         chr(code)

@@ -48,7 +48,9 @@ ABC = Tokenizer(((A, B), (256, C)), ("<start>", "<end>"))
         ("!\x1f \x1c", ["!\x1f", " \x1c"]),  # Unicode: no white space
         ("1\x85 b", ["1", "\x85", " b"]),
         ("7\U0001f100", ["7\U0001f100"]),  # a digit with a full stop
-        ("\U00020000日本", ["\U00020000日本"]),
+        ("日\U00020000本a", ["日\U00020000本a"]),
+        ("\U00020000² \U00020000_1", ["\U00020000", "²", " \U00020000", "_", "1"]),
+        ("1\U00010107²3 \U00010107a", ["1\U00010107²3", " \U00010107", "a"]),
     ],
 )
 def test_words(text, expected):
@@ -129,6 +131,12 @@ def test_training_fills_the_vocabulary():
     learned = [tokenizer.token_bytes(token) for token in range(256, 260)]
     assert learned == [b"lo", b"low", b" low", b"<end>"]
     assert tokenizer == Tokenizer(tokenizer.merges, ("<end>",))
+
+
+def test_every_word_counts_as_often_as_it_stands_in_the_text():
+    # " a" has more words, "cd" more places
+    tokenizer = Tokenizer.train("cd cd cd cd ab ac ad", 257)
+    assert tokenizer.token_bytes(256) == b"cd"
 
 
 def test_training_may_learn_nothing():

@@ -9,23 +9,30 @@ from itertools import pairwise
 Pair = tuple[int, int]
 """Two ids that stand side by side."""
 
-_NUMERALS = "".join(
+_NUMERALS = [
     sign
     for sign in map(chr, range(0x20000))  # beyond, Unicode has no numerals
     if unicodedata.category(sign) in ("Nl", "No")
-)
+]
 """What Unicode calls numbers and ``\\d`` leaves out, such as ² and Ⅷ."""
 
+# `re` compares signs above U+FFFF one by one: only they shall pay for it
+_HIGH = r"\U00010000-\U0010ffff"
+_LOW_NUMERALS = "".join(sign for sign in _NUMERALS if sign <= "\uffff")
+_HIGH_NUMERALS = "".join(sign for sign in _NUMERALS if sign > "\uffff")
+
+_LETTERS = (
+    rf"(?:[^\W\d_{_LOW_NUMERALS}{_HIGH}]+"
+    rf"|(?=[{_HIGH}])[^\W\d_{_LOW_NUMERALS}{_HIGH_NUMERALS}]+)+"
+)
+_NUMBERS = rf"(?:[\d{_LOW_NUMERALS}]+|(?=[{_HIGH}])[{_HIGH_NUMERALS}]+)+"
+_SIGNS = r"(?:[^\w\s]+|[_\x1c-\x1f]+)+"
 _SPACE, _NO_SPACE = r"[^\S\x1c-\x1f]", r"[\S\x1c-\x1f]"
 """Unicode's white space: ``\\s`` also takes in four separators that are none."""
 
 _WORD = re.compile(
-    r"'(?:s|t|re|ve|m|ll|d)"
-    rf"| ?(?:[A-Za-z]+|[^\W\d_{_NUMERALS}])+"  # long classes are slow: ASCII first
-    r"| ?(?:[^\w\s]|[_\x1c-\x1f])+"
-    rf"| ?[\d{_NUMERALS}]+"
-    rf"|{_SPACE}+(?!{_NO_SPACE})"
-    rf"|{_SPACE}+"
+    rf"'(?:s|t|re|ve|m|ll|d)| ?{_LETTERS}| ?{_NUMBERS}| ?{_SIGNS}"
+    rf"|{_SPACE}+(?!{_NO_SPACE})|{_SPACE}+"
 )
 
 
