@@ -107,6 +107,14 @@ def test_the_gradient_of_the_mean_is_clipped_and_heard_of_before():
     assert_near(move, free_move * 0.25 / (norm + 1e-6))  # PyTorch's guard against 0
 
 
+def test_gradients_from_before_do_not_count():
+    model, twin = bigram(), bigram()
+    next_token_loss(model(BATCHES[5]), BATCHES[5]).backward()
+    train(model, BATCHES[:1], optimizer=sgd(model))
+    train(twin, BATCHES[:1], optimizer=sgd(twin))
+    assert weights(model).equal(weights(twin))
+
+
 def test_the_report_hears_every_step_after_it_was_taken():
     model, heard, before = bigram(), [], [weights(bigram())]
 

@@ -99,8 +99,9 @@ def test_half_precision_is_widened_before_the_logarithm(dtype):
     assert loss == cross_entropy(logits.float(), targets, label_smoothing=0.1)
 
 
-def test_targets_may_be_short_integers():
-    targets = torch.tensor([0, 2], dtype=torch.int32)
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32])
+def test_targets_may_be_short_integers(dtype):
+    targets = torch.tensor([0, 2], dtype=dtype)
     logits = normal(0, 2, 3)
     assert cross_entropy(logits, targets) == cross_entropy(logits, targets.long())
 
