@@ -2,7 +2,8 @@
 
 The modules form a tower, and each imports only modules earlier in this list::
 
-    positions attention masks
+    tokens embeddings positions attention masks multihead blocks encoder decoder
+    encoder_decoder training cache sampling checkpoints inspection parallel
 
 Import from the module that a chapter teaches, for example
 ``from transformer_lib.attention import attention``.
