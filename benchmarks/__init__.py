@@ -1,0 +1,1 @@
+"""Speed and memory beside peers, as ratios within one run: `python -m benchmarks`."""

@@ -1,0 +1,158 @@
+"""How every figure is taken: in turn, many times, and told with its spread."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+
+RESULTS = Path(__file__).parent / "results"
+PEERS = ("torch", "transformers", "tokenizers", "x-transformers")
+Action = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Times of one action in seconds, and how much work each one was."""
+
+    times: list[float]
+    work: float
+    unit: str
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.times)
+
+
+@dataclass
+class Report:
+    """One benchmark: rows, ratios between them, and where they were taken."""
+
+    name: str
+    about: str
+    rows: dict[str, Row] = field(default_factory=dict)
+    ratios: dict[str, dict[str, float]] = field(default_factory=dict)
+    facts: dict[str, float | str] = field(default_factory=dict)
+
+    def compare(self, title: str, ours: str, theirs: str) -> None:
+        """Tell how many times faster ours is, round by round.
+
+        Both were timed one after the other in each round, so what slowed the machine
+        down in that round slowed down both.
+        """
+        per_work = [
+            (b / self.rows[theirs].work) / (a / self.rows[ours].work)
+            for a, b in zip(self.rows[ours].times, self.rows[theirs].times, strict=True)
+        ]
+        low, middle, high = quartiles(per_work)
+        self.ratios[title] = {"median": middle, "lower": low, "upper": high}
+
+
+def quartiles(values: list[float]) -> tuple[float, float, float]:
+    """Return the lower quartile, the median and the upper quartile."""
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, middle, high
+
+
+def synchronize() -> None:
+    """Wait until the accelerator, if there is one, has done its work."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def rounds(
+    actions: Mapping[str, Action], *, repeats: int, warmup: int = 2
+) -> dict[str, list[float]]:
+    """Time all actions in turn, again and again; the first rounds do not count."""
+    times: dict[str, list[float]] = {name: [] for name in actions}
+    for turn in range(warmup + repeats):
+        for name, action in actions.items():
+            synchronize()
+            start = time.perf_counter()
+            action()
+            synchronize()
+            if turn >= warmup:
+                times[name].append(time.perf_counter() - start)
+    return times
+
+
+def machine() -> dict[str, str | int | float]:
+    """Say where and with what the figures were taken."""
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
+    versions = {name: _version(name) for name in PEERS}
+    return {
+        "date": time.strftime("%Y-%m-%d"),
+        "python": platform.python_version(),
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "threads": torch.get_num_threads(),
+        "load before": os.getloadavg()[0],
+        "gpu": gpu,
+        **{name: found for name, found in versions.items() if found},
+    }
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":")[1].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.machine()
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except ModuleNotFoundError:
+        return ""
+
+
+def publish(report: Report, where: Mapping[str, str | int | float]) -> None:
+    """Print the table, write it as JSON, and draw it."""
+    print(f"\n## {report.name}\n{report.about}\n")
+    for name, row in report.rows.items():
+        low, middle, high = (1000 * t for t in quartiles(row.times))
+        rate = row.work / row.median
+        print(
+            f"{name:34}{middle:10.2f} ms  [{low:.2f}, {high:.2f}]"
+            f"{rate:12.4g} {row.unit}/s  ({len(row.times)} rounds)"
+        )
+    for title, ratio in report.ratios.items():
+        print(
+            f"{title:34}{ratio['median']:10.2f} x   "
+            f"[{ratio['lower']:.2f}, {ratio['upper']:.2f}]"
+        )
+    for title, fact in report.facts.items():
+        print(f"{title:34}{fact:>14}")
+    RESULTS.mkdir(exist_ok=True)
+    content = {"machine": dict(where), **asdict(report)}
+    path = RESULTS / f"{report.name}.json"
+    path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    if report.rows:
+        draw(report, path.with_suffix(".png"))
+
+
+def draw(report: Report, path: Path) -> None:
+    """Draw the median of each row with its quartiles."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 0.5 + 0.4 * len(report.rows)))
+    for place, row in enumerate(reversed(report.rows.values())):
+        low, middle, high = (row.work / t for t in quartiles(row.times))
+        axes.barh(place, middle, color="#2b6cb0")
+        axes.plot([high, low], [place, place], color="black")
+    axes.set_yticks(range(len(report.rows)), list(reversed(report.rows)))
+    axes.set_xlabel(f"{next(iter(report.rows.values())).unit} per second")
+    axes.set_title(report.name)
+    figure.savefig(path, bbox_inches="tight", dpi=110, metadata={"Software": None})
+    plt.close(figure)
