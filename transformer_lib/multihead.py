@@ -2,7 +2,6 @@
 
 from typing import Literal, Protocol, runtime_checkable
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -107,9 +106,7 @@ class MultiHeadAttention(nn.Module):
             query, key = rotate(query), rotate(key)
         if cache is not None:
             key, value = cache.update(key, value)
-            mask = _without_forgotten(mask, cache.length, key.shape[-2])
-        if isinstance(mask, Tensor) and mask.ndim == 3:
-            mask = mask[:, None]  # an axis for the heads
+        mask = _for_heads(mask, cache, key.shape[-2])
         dropout = self.dropout if self.training else 0.0
         return self.out(
             merge_heads(self.attend(query, key, value, mask, dropout=dropout))
@@ -140,10 +137,12 @@ def check_heads(
         )
 
 
-def _without_forgotten(
-    mask: HeadsMask | None, length: int, kept: int
+def _for_heads(
+    mask: HeadsMask | None, cache: KeyValueStore | None, kept: int
 ) -> HeadsMask | None:
-    """Drop the keys that the store has let go; they are the oldest ones."""
-    if isinstance(mask, Tensor) and mask.shape[-1] == length:
-        return mask[..., length - kept :]
-    return mask
+    """Give a mask per sequence an axis for the heads, and drop forgotten keys."""
+    if not isinstance(mask, Tensor):
+        return mask
+    if cache is not None and mask.shape[-1] == cache.length:
+        mask = mask[..., cache.length - kept :]  # the oldest ones are gone
+    return mask[:, None] if mask.ndim == 3 else mask
