@@ -36,7 +36,7 @@ def model(
     built = kind(config, **parts).to(dtype).eval().requires_grad_(requires_grad=False)
     for parameter in built.parameters():
         if parameter.ndim == 1:
-            parameter += 0.3 * torch.randn_like(parameter)
+            parameter.add_(torch.randn_like(parameter), alpha=0.3)
     return built
 
 

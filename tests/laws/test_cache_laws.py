@@ -194,7 +194,7 @@ KINDS_OF_STORE = {
     parts=PARTS.filter(lambda parts: parts["window"] is None),
 )
 def test_after_a_rewind_the_forgotten_tokens_leave_no_trace(
-    positions, store, seed, length, more, parts
+    *, positions, store, seed, length, more, parts
 ):
     config = tiny(positions=positions, **parts)
     decoder, tokens = model(Decoder, config), draw_tokens(seed, 2, ROOM)

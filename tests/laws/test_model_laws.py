@@ -45,7 +45,7 @@ def logits_of(kind, built, tokens, seed):
     data=st.data(),
 )
 def test_a_token_cannot_change_the_logits_before_it(
-    kind, positions, seed, length, training, parts, data
+    *, kind, positions, seed, length, training, parts, data
 ):
     changed = data.draw(st.integers(1, length - 1))
     tokens = draw_tokens(seed, 2, length)
