@@ -69,6 +69,8 @@ def test_both_tokenizers_of_the_book_will_do(make):
     pairs = [("ab", "c"), ("c", "aab"), ("", "")]
     batch = translation_batch(pairs, tokenizer)
     assert read_targets(batch.target, tokenizer) == ["c", "aab", ""]
+    assert batch.source[2].tolist() == [tokenizer.special("<pad>")] * 2
+    assert batch.target[2, 2:].tolist() == [tokenizer.special("<pad>")] * 3
 
 
 REFUSED = {
