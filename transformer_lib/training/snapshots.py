@@ -191,9 +191,8 @@ def _replace(path: Path, content: bytes) -> None:
     """Write beside the file and rename: at any moment, one whole file is there."""
     partial = path.with_name(f"{path.name}.partial")
     try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
+        partial.write_bytes(content)
+        with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.replace(path)
     finally:
