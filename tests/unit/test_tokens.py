@@ -46,6 +46,7 @@ ABC = Tokenizer(((A, B), (256, C)), ("<start>", "<end>"))
         ("m² Ⅷ ½", ["m", "²", " Ⅷ", " ½"]),
         ("a\x1cb", ["a", "\x1c", "b"]),
         ("!\x1f \x1c", ["!\x1f", " \x1c"]),  # Unicode: no white space
+        ("a  \x1cb", ["a", " ", " \x1c", "b"]),
         ("1\x85 b", ["1", "\x85", " b"]),
         ("7\U0001f100", ["7\U0001f100"]),  # a digit with a full stop
         ("日\U00020000本a", ["日\U00020000本a"]),
