@@ -41,6 +41,13 @@ UNSOURCED = {
     "Loss": "our own seam between the loop and what it minimizes",
     "attention_layers": "a list of a model's parts",
     "record_attention": "our own way to read the weights",
+    "attention_layers": "a list of a model's parts",
+    "record_attention": "our own way to read the weights",
+    "Processes": "our own name for who takes part",
+    "processes": "bookkeeping of processes",
+    "share": "bookkeeping of batches",
+    "mean_over_processes": "arithmetic of means",
+    "whole_weights": "bookkeeping of processes",
     "save_snapshot": "bookkeeping of runs",
     "load_snapshot": "bookkeeping of runs",
 }

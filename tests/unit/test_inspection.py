@@ -1,0 +1,285 @@
+"""inspection: what is recorded, what an ablated head says, what a lens shows."""
+
+import pytest
+import torch
+from models import TINY, draw_tokens, model, tiny
+from samples import coin_flips, normal, without_hook
+from tolerances import assert_near
+from torch import nn
+
+from transformer_lib.attention import attention, attention_weights, fused_attention
+from transformer_lib.cache import new_cache
+from transformer_lib.decoder import Decoder
+from transformer_lib.encoder import Encoder
+from transformer_lib.encoder_decoder import EncoderDecoder
+from transformer_lib.inspection import (
+    ablate_heads,
+    attention_layers,
+    induction_score,
+    logit_lens,
+    previous_token_score,
+    record_attention,
+)
+from transformer_lib.masks import causal_mask, sliding_window_mask, windowed
+from transformer_lib.multihead import MultiHeadAttention, split_heads
+
+BARE = without_hook("inspection")
+TOKENS = draw_tokens(0, 3, 9)
+FIRST = "stack.blocks.0.attention.layer"
+SECOND = "stack.blocks.1.attention.layer"
+PLACES = torch.arange(9)
+CAUSAL = causal_mask(PLACES, PLACES)
+KERNELS = {
+    "definition": (attention, CAUSAL),
+    "fused": (fused_attention, CAUSAL),
+    "windowed": (
+        windowed(fused_attention, 3),
+        CAUSAL & sliding_window_mask(PLACES, PLACES, 3),
+    ),
+}
+
+
+@pytest.mark.parametrize("n_kv_heads", [4, 2, 1])
+@pytest.mark.parametrize(("attend", "mask"), KERNELS.values(), ids=KERNELS)
+def test_the_record_holds_the_weights_of_any_kernel(attend, mask, n_kv_heads):
+    layer = MultiHeadAttention(12, 4, n_kv_heads, attend=attend).double()
+    x = normal(1, 2, 9, 12, dtype=torch.float64)
+    with record_attention(layer) as record:
+        layer(x, mask="causal")
+    query = split_heads(layer.query(x), 4)
+    want = attention_weights(query, layer.keys_values(x)[0], mask)
+    assert list(record) == [""]
+    assert_near(record[""], want.detach())
+    assert (record[""][..., ~mask] == 0).all()
+
+
+def test_the_layers_of_a_decoder_go_by_their_names():
+    net = model(Decoder, TINY)
+    with record_attention(net) as record:
+        net(TOKENS)
+    assert list(record) == [FIRST, SECOND] == list(attention_layers(net))
+    assert {weights.shape for weights in record.values()} == {(3, 4, 9, 9)}
+    assert not record[FIRST].equal(record[SECOND])
+
+
+def test_self_and_cross_attention_go_by_different_names():
+    net = model(EncoderDecoder, TINY)
+    lengths = torch.tensor([9, 4, 1])
+    with record_attention(net) as record:
+        net(TOKENS, draw_tokens(1, 3, 5), source_lengths=lengths)
+    shapes = {name: tuple(weights.shape) for name, weights in record.items()}
+    assert shapes == {
+        "encoder.blocks.0.attention.layer": (3, 4, 9, 9),
+        "encoder.blocks.1.attention.layer": (3, 4, 9, 9),
+        "decoder.blocks.0.attention.layer": (3, 4, 5, 5),
+        "decoder.blocks.0.cross.layer": (3, 4, 5, 9),
+        "decoder.blocks.1.attention.layer": (3, 4, 5, 5),
+        "decoder.blocks.1.cross.layer": (3, 4, 5, 9),
+    }
+    cross = record["decoder.blocks.1.cross.layer"]
+    assert (cross[1, ..., 4:] == 0).all()
+    assert (cross[2, ..., :1] == 1).all()
+
+
+WINDOWS = {"all tokens": tiny(n_kv_heads=2), "window": tiny(window=4)}
+
+
+@pytest.mark.parametrize("config", WINDOWS.values(), ids=WINDOWS)
+def test_with_a_cache_the_latest_tokens_see_what_they_see_without(config):
+    net, cache = model(Decoder, config), new_cache(config, 3, 9, dtype=torch.float64)
+    with torch.inference_mode(), record_attention(net) as whole:
+        net(TOKENS)
+    with torch.inference_mode(), record_attention(net) as record:
+        net(TOKENS[:, :6], cache=cache)
+        assert record[SECOND].shape[-2] == 6
+        for place in (6, 7, 8):
+            net(TOKENS[:, place : place + 1], cache=cache)
+            kept = record[SECOND].shape[-1]
+            seen = slice(place + 1 - kept, place + 1)
+            assert_near(record[SECOND][..., 0, :], whole[SECOND][..., place, seen])
+    assert kept == {None: 9, 4: 4}[config.window]
+
+
+def test_weights_are_kept_before_dropout_and_dropout_stays_on():
+    net = Decoder(tiny(attention_dropout=0.5)).double()
+    quiet = net.eval()
+    with record_attention(quiet) as want:
+        quiet(TOKENS)
+    net.train()
+    torch.manual_seed(3)
+    noisy = net(TOKENS)
+    torch.manual_seed(3)
+    with record_attention(net) as record:
+        assert net(TOKENS).equal(noisy)
+    assert_near(record[FIRST], want[FIRST])
+    assert not noisy.equal(net(TOKENS))
+
+
+def test_gradients_pass_a_recorded_layer_but_not_its_record():
+    net = Decoder(TINY).double()
+    net(TOKENS).sum().backward()
+    want = [p.grad.clone() for p in net.parameters()]
+    net.zero_grad()
+    with record_attention(net) as record:
+        net(TOKENS).sum().backward()
+    assert all(p.grad.equal(w) for p, w in zip(net.parameters(), want, strict=True))
+    assert not any(weights.requires_grad for weights in record.values())
+
+
+def silenced(net, name, heads):
+    """Return a copy whose last matrix of a layer cannot hear the given heads."""
+    twin = Decoder(net.config).double().eval()
+    twin.load_state_dict(net.state_dict())
+    layer = twin.get_submodule(name)
+    d_head = layer.d_head
+    with torch.no_grad():
+        for head in heads:
+            layer.out.weight[:, head * d_head : (head + 1) * d_head] = 0
+    return twin
+
+
+@pytest.mark.parametrize("name", [FIRST, SECOND])
+@pytest.mark.parametrize("heads", [[0], [3, 1], range(4), []], ids=str)
+def test_an_ablated_head_is_one_that_nobody_hears(name, heads):
+    net = model(Decoder, tiny(n_kv_heads=2))
+    with ablate_heads(net, {name: heads}):
+        got = net(TOKENS)
+    assert_near(got, silenced(net, name, heads)(TOKENS).detach())
+    assert got.equal(net(TOKENS)) == (len(heads) == 0)
+
+
+def test_heads_of_several_layers_can_be_ablated_at_once():
+    net = model(Decoder, TINY)
+    with ablate_heads(net, {FIRST: [1], SECOND: [2]}):
+        got = net(TOKENS)
+    twin = silenced(silenced(net, FIRST, [1]), SECOND, [2])
+    assert_near(got, twin(TOKENS).detach())
+
+
+def test_the_replacement_sees_only_the_chosen_heads_and_may_be_their_mean():
+    layer = model(Decoder, TINY).get_submodule(FIRST)
+    x, heard = normal(2, 3, 9, 16, dtype=torch.float64), []
+
+    def mean(outputs):
+        heard.append(outputs)
+        return outputs.mean(dim=(0, 2), keepdim=True).expand_as(outputs)
+
+    with ablate_heads(layer, {"": [3, 1]}, mean):
+        got = layer(x, mask="causal")
+    key, value = layer.keys_values(x)
+    outputs = attention(split_heads(layer.query(x), 4), key, value, "causal")
+    assert_near(heard[0], outputs[:, [3, 1]])
+    for head in (1, 3):
+        outputs[:, head] = outputs[:, head].mean(dim=(0, 1))
+    assert_near(got, layer.out(outputs.transpose(1, 2).flatten(2)))
+
+
+def test_an_ablated_head_still_looks():
+    net = model(Decoder, TINY)
+    with record_attention(net) as want:
+        net(TOKENS)
+    heads = {SECOND: [0, 2]}
+    with ablate_heads(net, heads), record_attention(net) as inner:
+        net(TOKENS)
+    with record_attention(net) as outer, ablate_heads(net, heads):
+        net(TOKENS)
+    assert inner[SECOND].equal(want[SECOND])
+    assert outer[SECOND].equal(want[SECOND])
+
+
+@pytest.mark.parametrize("residual", ["pre", "post"])
+def test_the_lens_shows_what_shorter_models_say(residual):
+    config = tiny(n_layers=3, residual=residual, tied=False)
+    net = model(Decoder, config)
+    lens = logit_lens(net, TOKENS)
+    assert lens.shape == (3, 3, 9, 13)
+    assert lens[-1].equal(net(TOKENS))
+    for n_layers in (1, 2):
+        shorter = Decoder(tiny(n_layers=n_layers, residual=residual, tied=False))
+        own = shorter.double().state_dict()
+        shorter.load_state_dict({name: net.state_dict()[name] for name in own})
+        assert_near(lens[n_layers - 1], shorter(TOKENS).detach())
+
+
+def test_the_scores_are_means_over_one_diagonal():
+    weights = torch.arange(2 * 25, dtype=torch.float64).reshape(1, 2, 5, 5)
+    before = torch.tensor([5 + 11 + 17 + 23, 4 * 25 + 56]) / 4
+    assert_near(previous_token_score(weights), before.double())
+    # the tokens are a b a b a, and b follows the a of place 0
+    again = torch.tensor([11 + 17 + 23, 3 * 25 + 51]) / 3
+    assert_near(induction_score(weights, 2), again.double())
+    # a b c a b: place 3 looks at place 1, place 4 at place 2
+    later = torch.tensor([16 + 22, 2 * 25 + 38]) / 2
+    assert_near(induction_score(weights, 3), later.double())
+
+
+def test_the_scores_are_means_over_the_batch():
+    weights = coin_flips(0, 6, 3, 8, 8).double()
+    each = [induction_score(row[None], 4) for row in weights]
+    assert_near(induction_score(weights, 4), torch.stack(each).mean(dim=0))
+
+
+@pytest.mark.parametrize("look", [record_attention, lambda net: ablate_heads(net, {})])
+def test_a_model_without_attention_is_refused(look):
+    message = "must contain MultiHeadAttention, got none in Linear"
+    with pytest.raises(ValueError, match=message), look(nn.Linear(2, 2)):
+        pass
+
+
+NOWHERE = {
+    "a layer of no name": (
+        {"stack.blocks.0.attention": [0]},
+        r"heads are chosen by the names of attention layers, \['stack.*'\], "
+        r"got \['stack.blocks.0.attention'\]",
+    ),
+    "a head too many": (
+        {FIRST: [0], SECOND: [1, 4]},
+        rf"heads of {SECOND} must be from 0 to n_heads - 1 = 3, got \[1, 4\]",
+    ),
+    "a head from the end": ({FIRST: [-1]}, r"n_heads - 1 = 3, got \[-1\]"),
+}
+
+
+@pytest.mark.parametrize(("heads", "message"), NOWHERE.values(), ids=NOWHERE)
+def test_heads_that_do_not_exist_are_refused_before_anything_changes(heads, message):
+    net = model(Decoder, TINY)
+    with pytest.raises(ValueError, match=message), ablate_heads(net, heads):
+        pass
+    assert not any(part._forward_pre_hooks for part in net.modules())
+
+
+UNFIT = {
+    "one token": (
+        BARE.previous_token_score,
+        (),
+        (1, 1),
+        "at least 2 tokens, got q_len",
+    ),
+    "one row of many": (BARE.previous_token_score, (), (1, 5), "got q_len=1, kv_len=5"),
+    "one copy": (BARE.induction_score, (4,), (4, 4), "whole sequence of at least 5"),
+    "with a cache": (BARE.induction_score, (2,), (4, 7), "got q_len=4, kv_len=7"),
+    "period of one": (
+        BARE.induction_score,
+        (1,),
+        (4, 4),
+        "period must be at least 2 tokens, got 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("score", "more", "shape", "message"), UNFIT.values(), ids=UNFIT
+)
+def test_weights_that_hold_no_answer_are_refused(score, more, shape, message):
+    with pytest.raises(ValueError, match=message):
+        score(torch.ones(1, 2, *shape), *more)
+
+
+def test_an_encoder_can_be_recorded_with_any_mask():
+    net = model(Encoder, TINY)
+    mask = coin_flips(4, 3, 9, 9)
+    with record_attention(net) as record:
+        net(TOKENS, mask=mask)
+    hidden = ~mask[:, None].expand(3, 4, 9, 9)
+    assert (record[FIRST][hidden] == 0).all()
+    assert (record[FIRST][~hidden] > 0).all()
