@@ -1,0 +1,261 @@
+"""parallel: who takes part, who gets which rows, and what one process alone does."""
+
+import dataclasses
+import math
+from typing import NamedTuple
+
+import pytest
+import torch
+import torch.distributed as dist
+from models import TINY, draw_tokens
+from samples import normal, without_hook
+from tolerances import assert_near
+from torch import Tensor, nn
+from torch.distributed.tensor import DTensor
+from torch.optim import SGD
+
+from transformer_lib.decoder import Decoder
+from transformer_lib.encoder_decoder import EncoderDecoder
+from transformer_lib.parallel import (
+    Processes,
+    data_parallel,
+    mean_over_processes,
+    processes,
+    sharded,
+    share,
+    whole_weights,
+)
+from transformer_lib.training import language_model_loss, train
+
+BARE = without_hook("parallel")
+CPU = torch.device("cpu")
+TOKENS = draw_tokens(0, 3, 9)
+
+
+def place(rank, size):
+    return Processes(rank=rank, size=size, device=CPU)
+
+
+@pytest.fixture
+def _one_by_torchrun(monkeypatch):
+    """Set what torchrun sets for a single process on a machine without a GPU."""
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    names = {"RANK": 0, "WORLD_SIZE": 1, "LOCAL_RANK": 0, "MASTER_PORT": 0}
+    for name, value in names.items():
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setenv("MASTER_ADDR", "localhost")
+
+
+@pytest.fixture
+def _alone(monkeypatch):
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("_alone")
+def test_without_torchrun_there_is_one_process_and_nothing_to_set_up(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with processes() as here:
+        assert here == place(0, 1)
+        assert not dist.is_initialized()
+
+
+@pytest.mark.usefixtures("_alone")
+def test_a_process_alone_takes_the_gpu_if_there_is_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with processes() as here:
+        assert here.device == torch.device("cuda")
+
+
+@pytest.mark.usefixtures("_one_by_torchrun")
+def test_by_torchrun_the_processes_can_talk_until_the_end():
+    with processes() as here:
+        assert here == place(0, 1)
+        assert dist.get_backend() == "gloo"
+    assert not dist.is_initialized()
+
+
+@pytest.mark.usefixtures("_one_by_torchrun")
+def test_an_error_ends_the_talk_too():
+    with pytest.raises(ZeroDivisionError), processes():
+        1 / dist.get_rank()
+    assert not dist.is_initialized()
+
+
+ENVIRONMENTS = {
+    "one of three": (
+        {"RANK": "1"},
+        "RANK, WORLD_SIZE, LOCAL_RANK must all be whole numbers, or none be set, "
+        r"got {'RANK': '1'}; start with torchrun --nproc-per-node N",
+    ),
+    "two of three": ({"RANK": "0", "LOCAL_RANK": "0"}, "must all be whole numbers"),
+    "a word": (
+        {"RANK": "0", "WORLD_SIZE": "two", "LOCAL_RANK": "0"},
+        "'WORLD_SIZE': 'two'",
+    ),
+    "a rank too many": (
+        {"RANK": "2", "WORLD_SIZE": "2", "LOCAL_RANK": "0"},
+        "a rank must be from 0 to size - 1, got rank=2, size=2",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"), ENVIRONMENTS.values(), ids=ENVIRONMENTS
+)
+@pytest.mark.usefixtures("_alone")
+def test_what_torchrun_would_not_set_is_refused(monkeypatch, variables, message):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match=message), processes():
+        pass
+    assert not dist.is_initialized()
+
+
+@pytest.mark.usefixtures("_one_by_torchrun")
+def test_each_process_takes_its_own_gpu_or_is_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    taken, spoken = [], []
+    monkeypatch.setattr(torch.cuda, "set_device", taken.append)
+    monkeypatch.setattr(dist, "init_process_group", spoken.append)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: spoken.append("end"))
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    with processes() as here:
+        assert here.device == torch.device("cuda", 1)
+    assert (taken, spoken) == ([1], ["nccl", "end"])
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    message = "each process needs a GPU of its own, got LOCAL_RANK=2 and 2 GPUs"
+    with pytest.raises(ValueError, match=message), processes():
+        pass
+
+
+def test_who_i_am_stays_as_it_is():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        place(0, 2).rank = 1
+
+
+class Example(NamedTuple):
+    text: Tensor
+    label: Tensor
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 5, 6])
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_the_shares_of_all_processes_are_the_batch(n_rows, size):
+    rows = torch.arange(3 * n_rows).reshape(n_rows, 3)
+    shares = [share(rows, place(rank, size)) for rank in range(size)]
+    assert torch.cat(shares).equal(rows)
+    sizes = [len(rows) for rows in shares]
+    assert sizes == sorted(sizes, reverse=True)
+    assert max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("kind", [lambda *parts: parts, Example])
+def test_the_parts_of_a_batch_are_cut_at_the_same_row(kind):
+    batch = kind(torch.arange(10).reshape(5, 2), torch.arange(5) + 90)
+    first, last = (share(batch, place(rank, 2)) for rank in (0, 1))
+    assert type(first) is type(last) is type(batch)
+    assert first[0].equal(batch[0][:3])
+    assert first[1].tolist() == [90, 91, 92]
+    assert last[0].equal(batch[0][3:])
+    assert last[1].tolist() == [93, 94]
+
+
+UNSHARED = {
+    "unequal": ((torch.ones(4, 2), torch.ones(3)), r"got \[\(4, 2\), \(3,\)\]"),
+    "a number": (torch.tensor(3), r"got \[\(\)\]"),
+    "words": ((torch.ones(4), "four"), r"got \[\(4,\), <class 'str'>\]"),
+    "nothing": ((), r"got \[\]"),
+    "a list": ([torch.ones(4)], r"got \[<class 'list'>\]"),
+}
+
+
+@pytest.mark.parametrize(("batch", "shapes"), UNSHARED.values(), ids=UNSHARED)
+def test_what_has_no_rows_to_share_is_refused(batch, shapes):
+    message = "a batch must be a tensor or a tuple of tensors with one number of rows"
+    with pytest.raises(ValueError, match=f"{message}, {shapes}"):
+        BARE.share(batch, place(0, 2))
+
+
+def test_alone_the_loss_is_the_loss():
+    net = Decoder(TINY)
+    total, n_tokens = mean_over_processes(language_model_loss)(net, TOKENS)
+    want, n_wanted = language_model_loss(net, TOKENS)
+    assert total.equal(want)
+    assert n_tokens == n_wanted == 24
+    total.backward()
+    assert net.embedding.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("wrap", [data_parallel, sharded])
+def test_alone_there_is_nobody_to_share_with(wrap):
+    message = f"{wrap.__name__} needs processes that can talk, got one alone"
+    with pytest.raises(ValueError, match=message):
+        wrap(nn.Linear(2, 2))
+
+
+def test_the_whole_weights_of_a_whole_model_are_its_own():
+    net = Decoder(TINY)
+    got = whole_weights(net)
+    assert got.keys() == net.state_dict().keys()
+    assert all(got[name].equal(x) for name, x in net.state_dict().items())
+
+
+@pytest.mark.parametrize("wrap", [data_parallel, sharded])
+@pytest.mark.usefixtures("_one_by_torchrun")
+def test_one_process_by_torchrun_trains_as_one_without(wrap):
+    torch.manual_seed(0)
+    net, twin = Decoder(TINY).double(), Decoder(TINY).double()
+    twin.load_state_dict(net.state_dict())
+    want = train(twin, [TOKENS] * 3, optimizer=SGD(twin.parameters(), lr=0.1))
+    with processes():
+        wrapped = wrap(net)
+        got = train(
+            wrapped,
+            [TOKENS] * 3,
+            optimizer=SGD(wrapped.parameters(), lr=0.1),
+            loss=mean_over_processes(language_model_loss),
+        )
+        weights = whole_weights(wrapped)
+    assert all(map(math.isclose, got, want))
+    assert weights.keys() == twin.state_dict().keys()
+    for name, tensor in twin.state_dict().items():
+        assert_near(weights[name], tensor)
+
+
+MODELS = {
+    Decoder: (
+        (TOKENS,),
+        ["", "stack.blocks.0", "stack.blocks.1"],
+    ),
+    EncoderDecoder: (
+        (TOKENS, TOKENS[:, :4]),
+        ["", *(f"{s}.blocks.{i}" for s in ("encoder", "decoder") for i in (0, 1))],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.usefixtures("_one_by_torchrun")
+def test_every_block_is_sharded_by_itself(kind):
+    inputs, names = MODELS[kind]
+    net = kind(TINY).double()
+    want = net(*inputs)
+    with processes():
+        net = sharded(net)
+        assert all(isinstance(p, DTensor) for p in net.parameters())
+        parts = [name for name, m in net.named_modules() if hasattr(m, "unshard")]
+        assert_near(net(*inputs), want)
+    assert parts == names
+
+
+@pytest.mark.usefixtures("_one_by_torchrun")
+def test_a_loss_without_a_graph_or_with_a_plain_count_will_do():
+    scale = normal(0, 1).requires_grad_()
+    loss = mean_over_processes(lambda model, batch: (scale.sum() * batch, 7))
+    with processes():
+        total, n_tokens = loss(nn.Identity(), 3.0)
+    total.backward()
+    assert total.equal(scale.sum() * 3)
+    assert scale.grad.item() == 3
+    assert n_tokens.equal(torch.tensor(7))
