@@ -105,7 +105,8 @@ class Search:
         peak_of(logits)
         batch, n_beams, length = beams.texts.shape
         vocab = logits.shape[-1]
-        log_p = logits.float().log_softmax(dim=-1).view(batch, n_beams, vocab)
+        dtype = torch.promote_types(logits.dtype, torch.float32)
+        log_p = logits.log_softmax(dim=-1, dtype=dtype).view(batch, n_beams, vocab)
         scores = (beams.scores[..., None] + log_p).flatten(1)
         # each beam can end in one way, so this many leave enough that do not end
         scores, ranked = scores.topk(min(2 * self.width, n_beams * vocab))
