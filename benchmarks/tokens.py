@@ -1,20 +1,9 @@
-"""Train and encode beside Hugging Face's `tokenizers`, one thread each.
+"""Train and encode beside Hugging Face's `tokenizers`, one thread each."""
 
-The text is Python's manual (`pydoc_data`). Both learn 512 merges and encode all of
-it, in turn within one run; the peer encodes without offsets. ``cold`` is a new
-tokenizer, ``warm`` one that has met the words. Seconds are of the processor, so that
-other work on the machine counts little. Writes benchmarks/results/tokens.json.
-"""
+from __future__ import annotations
 
-import json
 import os
-import platform
-import statistics
-import sys
-import time
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from pydoc_data.topics import topics
 
 os.environ["RAYON_NUM_THREADS"] = "1"
@@ -25,23 +14,22 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
+from benchmarks.harness import Action, Report, Row, rounds
 from transformer_lib.tokens import GPT2_ALPHABET, Tokenizer
 
 TEXT = " ".join(topics.values())
-SIZE = 256 + 512
-REPEATS = 9
-RESULTS = Path(__file__).parent / "results" / "tokens.json"
+MERGES = 512
 
 
 def train_ours() -> Tokenizer:
-    return Tokenizer.train(TEXT, SIZE, alphabet=GPT2_ALPHABET)
+    return Tokenizer.train(TEXT, 256 + MERGES, alphabet=GPT2_ALPHABET)
 
 
 def train_theirs() -> tokenizers.Tokenizer:
     peer = tokenizers.Tokenizer(BPE())
     peer.pre_tokenizer = ByteLevel(add_prefix_space=False)
     trainer = BpeTrainer(
-        vocab_size=SIZE,
+        vocab_size=256 + MERGES,
         initial_alphabet=ByteLevel.alphabet(),
         show_progress=False,
     )
@@ -49,68 +37,34 @@ def train_theirs() -> tokenizers.Tokenizer:
     return peer
 
 
-def seconds(action: Callable[[], object]) -> float:
-    start = time.process_time()
-    action()
-    return time.process_time() - start
-
-
-def measure() -> dict[str, list[float]]:
-    """Time all actions in turn, so that a slow moment of the machine hits each."""
+def measure(repeats: int = 15) -> list[Report]:
+    """Time training, and encoding with and without words met before."""
     ours, theirs = train_ours(), train_theirs()
-    assert ours.encode(TEXT) == theirs.encode(TEXT).ids
     ids = ours.encode(TEXT)
-    times: dict[str, list[float]] = {}
-    for _ in range(REPEATS):
-        new = Tokenizer(ours.merges, alphabet=ours.alphabet)
-        actions: dict[str, Callable[[], object]] = {
-            "train, ours": train_ours,
-            "train, tokenizers": train_theirs,
-            "encode cold, ours": partial(new.encode, TEXT),
-            "encode warm, ours": partial(ours.encode, TEXT),
-            "encode warm, tokenizers": lambda: theirs.encode_batch_fast([TEXT])[0].ids,
-            "decode, ours": partial(ours.decode, ids),
-            "decode, tokenizers": partial(theirs.decode, ids),
-        }
-        for name, action in actions.items():
-            times.setdefault(name, []).append(seconds(action))
-    return times
+    assert ids == theirs.encode(TEXT).ids
 
+    def cold() -> None:
+        Tokenizer(ours.merges, alphabet=ours.alphabet).encode(TEXT)
 
-def main() -> None:
-    size = len(TEXT.encode())
-    times = measure()
-    print(
-        f"{size} bytes, {SIZE - 256} merges, {REPEATS} repeats, 1 thread, CPU seconds"
-    )
-    print(f"{'':24}{'median':>9}{'lowest':>9}{'highest':>9}{'MB/s':>7}")
-    rows = {}
-    for name, taken in times.items():
-        middle, low, high = statistics.median(taken), min(taken), max(taken)
-        rate = size / middle / 1e6
-        print(f"{name:24}{middle:8.3f}s{low:8.3f}s{high:8.3f}s{rate:7.2f}")
-        rows[name] = {
-            "median_s": middle,
-            "lowest_s": low,
-            "highest_s": high,
-            "mb_per_s": rate,
-        }
-    RESULTS.parent.mkdir(exist_ok=True)
-    report = {
-        "bytes": size,
-        "merges": SIZE - 256,
-        "repeats": REPEATS,
-        "threads": 1,
-        "clock": "CPU seconds",
-        "python": sys.version.split()[0],
-        "tokenizers": tokenizers.__version__,
-        "machine": platform.machine(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
-        "times": rows,
+    actions: dict[str, Action] = {
+        "train, ours": train_ours,
+        "train, tokenizers": train_theirs,
+        "encode cold, ours": cold,
+        "encode warm, ours": partial(ours.encode, TEXT),
+        # without offsets, which ours does not compute either
+        "encode warm, tokenizers": lambda: theirs.encode_batch_fast([TEXT])[0].ids,
+        "decode, ours": partial(ours.decode, ids),
+        "decode, tokenizers": partial(theirs.decode, ids),
     }
-    RESULTS.write_text(json.dumps(report, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    size = len(TEXT.encode())
+    report = Report(
+        "tokens",
+        f"Python's manual, {size} bytes, {MERGES} merges, the same ids from both.",
+    )
+    timed = rounds(actions, repeats=repeats)
+    report.rows = {name: Row(t, size / 1e6, "MB") for name, t in timed.items()}
+    for task in ("train", "encode warm", "decode"):
+        report.compare(
+            f"{task}, ours / tokenizers", f"{task}, ours", f"{task}, tokenizers"
+        )
+    return [report]
