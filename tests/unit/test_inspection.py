@@ -221,7 +221,7 @@ def test_the_scores_are_means_over_the_batch():
 
 @pytest.mark.parametrize("look", [record_attention, lambda net: ablate_heads(net, {})])
 def test_a_model_without_attention_is_refused(look):
-    message = "must contain MultiHeadAttention, got none in Linear"
+    message = "a model to look into must contain MultiHeadAttention, got none in Linear"
     with pytest.raises(ValueError, match=message), look(nn.Linear(2, 2)):
         pass
 
@@ -256,7 +256,12 @@ UNFIT = {
         "at least 2 tokens, got q_len",
     ),
     "one row of many": (BARE.previous_token_score, (), (1, 5), "got q_len=1, kv_len=5"),
-    "one copy": (BARE.induction_score, (4,), (4, 4), "whole sequence of at least 5"),
+    "one copy": (
+        BARE.induction_score,
+        (4,),
+        (4, 4),
+        "a score needs the weights of a whole sequence of at least 5 tokens",
+    ),
     "with a cache": (BARE.induction_score, (2,), (4, 7), "got q_len=4, kv_len=7"),
     "period of one": (
         BARE.induction_score,
