@@ -27,7 +27,7 @@ PARTS = st.fixed_dictionaries(
         "d_head": st.sampled_from([None, 6]),
     }
 )
-CUTS = st.lists(st.integers(1, ROOM - 1), unique=True).map(sorted)
+CUTS = st.lists(st.integers(1, ROOM - 1), unique=True, max_size=5).map(sorted)
 
 
 def double_cache(config, batch=2, **parts):
