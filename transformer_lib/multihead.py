@@ -121,11 +121,13 @@ class MultiHeadAttention(nn.Module):
 def check_heads(
     d_model: int, n_heads: int, n_kv_heads: int, d_head: int | None
 ) -> None:
-    """Refuse numbers of heads that cannot be split or grouped evenly.
+    """Refuse heads that cannot be split or grouped evenly, or have no width.
 
     Raises:
-        ValueError: if a number does not divide what it must divide.
+        ValueError: if a number does not divide what it must divide, or is below 1.
     """
+    if d_head is not None and d_head < 1:
+        raise ValueError(f"d_head must be at least 1, got {d_head}")
     if n_heads < 1 or (d_head is None and d_model % n_heads):
         raise ValueError(
             f"n_heads must divide d_model, got n_heads={n_heads}, d_model={d_model}"

@@ -137,7 +137,7 @@ _WORDS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 def _check_sizes(config: Config) -> None:
     """Refuse sizes below 1."""
-    names = "vocab_size d_model n_layers n_heads d_ff max_len window".split()
+    names = "vocab_size d_model n_layers n_heads d_ff max_len d_head window".split()
     sizes = {name: getattr(config, name) for name in names}
     wrong = {
         name: size for name, size in sizes.items() if size is not None and size < 1
