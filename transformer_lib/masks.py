@@ -108,7 +108,7 @@ def windowed(attend: Attend, window: int) -> Attend:
         *,
         dropout: float = 0.0,
     ) -> Tensor:
-        if mask is None or key.shape[-2] > window:
+        if key.shape[-2] > window:
             mask = _nearby(query.shape[-2], key, mask, window)
         return attend(query, key, value, mask, dropout=dropout)
 

@@ -2,14 +2,17 @@
 
 import pytest
 import torch
-from samples import without_hook
+from samples import normal, without_hook
+from tolerances import assert_near
 
+from transformer_lib.attention import attention
 from transformer_lib.masks import (
     causal_mask,
     document_mask,
     padding_mask,
     prefix_mask,
     sliding_window_mask,
+    windowed,
 )
 
 BARE = without_hook("masks")
@@ -58,7 +61,54 @@ def test_documents():
     ]
 
 
+def seen_by(mask, q_len, kv_len, window):
+    """Draw which values each query averages, of keys that are all alike."""
+    key, value = torch.zeros(1, 1, kv_len, 1), torch.eye(kv_len)[None, None]
+    query = torch.zeros(1, 1, q_len, 1)
+    return drawn(windowed(attention, window)(query, key, value, mask)[0, 0] > 0)
+
+
+FAR = torch.tensor([True, False, True, True])
+WINDOWED = {
+    "nothing else": (None, 4, ["##..", "###.", ".###", "..##"]),
+    "causal": ("causal", 4, ["#...", "##..", ".##.", "..##"]),
+    "causal, a chunk": ("causal", 2, [".##.", "..##"]),
+    "Boolean": (FAR[None], 4, ["#...", "#.#.", "..##", "..##"]),
+    "per head": (FAR[None, None, None], 1, ["..##"]),
+    "Float": (torch.zeros(4).masked_fill(~FAR, -torch.inf)[None], 1, ["..##"]),
+}
+
+
+@pytest.mark.parametrize(("mask", "q_len", "want"), WINDOWED.values(), ids=WINDOWED)
+def test_a_windowed_kernel_joins_the_window_and_the_mask(mask, q_len, want):
+    assert seen_by(mask, q_len, 4, 2) == want
+
+
+def test_a_windowed_kernel_keeps_a_bias():
+    query, bias = normal(0, 1, 1, 3, 4), normal(1, 3, 3)
+    near = sliding_window_mask(P[:3], P[:3], 2)
+    want = attention(query, query, query, bias.masked_fill(~near, -torch.inf))
+    assert_near(windowed(attention, 2)(query, query, query, bias), want)
+
+
+@pytest.mark.parametrize("mask", [None, "causal", P[None] > 0])
+def test_a_window_that_reaches_everything_leaves_the_mask_alone(mask):
+    asked = []
+
+    def attend(query, key, value, mask, *, dropout):
+        asked.append((mask, dropout))
+        return value
+
+    x = torch.zeros(1, 1, 4, 1)
+    windowed(attend, 4)(x, x, x, mask, dropout=0.5)
+    assert asked == [(mask, 0.5)]
+
+
 REFUSED = {
+    "a kernel without a window": (
+        lambda: BARE.windowed(attention, 0),
+        r"window must be at least 1 \(the token itself\), got 0",
+    ),
     "no window": (
         lambda: BARE.sliding_window_mask(P, P, 0),
         r"window must be at least 1 \(the token itself\), got 0",
