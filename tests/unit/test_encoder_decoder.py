@@ -1,0 +1,122 @@
+"""encoder_decoder: what is shared, who looks where, and the presets."""
+
+import pytest
+import torch
+from models import draw_tokens, model, tiny
+from tolerances import assert_near
+
+from transformer_lib.attention import attention
+from transformer_lib.blocks import Block
+from transformer_lib.encoder_decoder import (
+    TRANSFORMER_BASE,
+    TRANSFORMER_BIG,
+    CrossBlock,
+    EncoderDecoder,
+)
+
+SOURCE, TARGET = draw_tokens(0, 2, 6), draw_tokens(1, 2, 4)
+ENDS = ("embedding", "target_embedding", "unembedding")
+
+
+def count(module):
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def by_the_paper(d_model, d_ff, n_layers=6, vocab_size=37_056):
+    """Count by hand: 4 matrices an attention, 2 a feed-forward layer, 2 a norm."""
+    attention_ = 4 * (d_model * d_model + d_model)
+    feed_forward = 2 * d_model * d_ff + d_ff + d_model
+    norm = 2 * d_model
+    encoder = attention_ + feed_forward + 2 * norm
+    decoder = 2 * attention_ + feed_forward + 3 * norm
+    return vocab_size * d_model + n_layers * (encoder + decoder)
+
+
+@pytest.mark.parametrize(
+    ("config", "d_model", "d_ff", "millions"),
+    [(TRANSFORMER_BASE, 512, 2048, 63), (TRANSFORMER_BIG, 1024, 4096, 214)],
+    ids=["base", "big"],
+)
+def test_presets_have_the_paper_s_sizes(config, d_model, d_ff, millions):
+    with torch.device("meta"):
+        parameters = count(EncoderDecoder(config))
+    assert parameters == by_the_paper(d_model, d_ff)
+    assert round(parameters / 1e6) == millions
+
+
+def test_the_big_model_differs_from_the_base_one_where_table_3_says():
+    base, big = TRANSFORMER_BASE.to_dict(), TRANSFORMER_BIG.to_dict()
+    changed = {name: big[name] for name in base if base[name] != big[name]}
+    assert changed == {"d_model": 1024, "n_heads": 16, "d_ff": 4096, "dropout": 0.3}
+
+
+def test_tied_ends_are_one_storage():
+    tied, untied = EncoderDecoder(tiny()), EncoderDecoder(tiny(tied=False))
+    assert len({tied.get_submodule(end).weight.data_ptr() for end in ENDS}) == 1
+    assert len({untied.get_submodule(end).weight.data_ptr() for end in ENDS}) == 3
+    assert count(untied) == count(tied) + 2 * 13 * 16
+    assert [untied.get_submodule(end).scale for end in ENDS] == [4.0, 4.0, 1.0]
+
+
+def test_only_the_decoder_looks_across():
+    translator = EncoderDecoder(tiny(), attend=attention)
+    assert {type(block) for block in translator.encoder.blocks} == {Block}
+    assert {type(block) for block in translator.decoder.blocks} == {CrossBlock}
+    for block in translator.decoder.blocks:
+        assert block.attention.layer.attend is attention
+        assert block.cross.layer.attend is attention
+
+
+def test_a_block_looks_back_then_across_then_thinks():
+    block = model(CrossBlock, tiny())
+    x, context = (
+        torch.randn(2, n, 16, dtype=torch.float64, generator=torch.manual_seed(n))
+        for n in (4, 6)
+    )
+    own = block.attention(x, mask="causal")
+    want = block.feed_forward(block.cross(own, context))
+    assert block(x, context=context, mask="causal").equal(want)
+    remembered = block.remember(context)
+    assert block(x, context=remembered, mask="causal").equal(want)
+
+
+def test_forward_is_encode_and_decode():
+    translator = model(EncoderDecoder, tiny())
+    states = translator.encode(SOURCE)
+    assert translator(SOURCE, TARGET).equal(translator.decode(TARGET, states))
+    assert states.shape == (2, 6, 16)
+
+
+def test_source_and_target_have_rows_of_their_own_when_untied():
+    translator = model(EncoderDecoder, tiny(tied=False))
+    before = translator(SOURCE, TARGET)
+    for end in ENDS:
+        weight = translator.get_submodule(end).weight
+        weight.mul_(2)
+        assert not torch.allclose(translator(SOURCE, TARGET), before), end
+        weight.div_(2)
+    assert translator(SOURCE, TARGET).equal(before)
+
+
+def test_every_logit_depends_on_every_source_token():
+    translator = model(EncoderDecoder, tiny(window=2))
+    before = translator(SOURCE, TARGET)
+    for place in range(6):
+        others = SOURCE.clone()
+        others[:, place] = (others[:, place] + 1) % 13
+        assert (translator(others, TARGET) != before).any(dim=-1).all()
+
+
+def test_the_source_mask_hides_the_padding():
+    translator = model(EncoderDecoder, tiny())
+    mask = translator.source_mask(SOURCE, torch.tensor([6, 2]))
+    assert mask.tolist() == [[[True] * 6], [[True] * 2 + [False] * 4]]
+    assert translator.source_mask(SOURCE, None) is None
+    whole = translator(SOURCE, TARGET, source_lengths=torch.tensor([6, 6]))
+    assert_near(whole, translator(SOURCE, TARGET))
+
+
+def test_memory_is_one_pair_for_each_layer():
+    translator = model(EncoderDecoder, tiny(n_kv_heads=2))
+    memory = translator.remember(translator.encode(SOURCE))
+    assert [tuple(x.shape) for pair in memory for x in pair] == 4 * [(2, 2, 6, 4)]

@@ -1,0 +1,178 @@
+"""blocks/stack: what a stack is made of, and what it tells its blocks."""
+
+import pytest
+import torch
+from models import draw_tokens, tiny
+from samples import normal, without_hook
+from tolerances import assert_near
+from torch import nn
+
+from transformer_lib.attention import attention
+from transformer_lib.blocks import (
+    Block,
+    LayerNorm,
+    PostNorm,
+    PreNorm,
+    RMSNorm,
+    Stack,
+    SwiGLU,
+    attention_layer,
+    norm_layer,
+    residual_layer,
+    self_attention,
+)
+from transformer_lib.cache import LayerCache
+from transformer_lib.decoder import Decoder
+
+BARE = without_hook("blocks/stack")
+X = normal(0, 2, 5, 16)
+
+
+def test_a_block_is_attention_and_then_the_feed_forward_layer():
+    block = Block(tiny())
+    between = block.attention(X, mask="causal")
+    assert block(X, mask="causal").equal(block.feed_forward(between))
+    assert isinstance(block.feed_forward.layer, SwiGLU)
+
+
+@pytest.mark.parametrize(
+    ("residual", "order", "last"),
+    [("pre", PreNorm, RMSNorm), ("post", PostNorm, nn.Identity)],
+)
+def test_only_pre_norm_needs_a_norm_at_the_end(residual, order, last):
+    stack = Stack(tiny(residual=residual))
+    assert len(stack.blocks) == 2
+    assert type(stack.blocks[0].attention) is order
+    assert type(stack.blocks[1].feed_forward) is order
+    assert type(stack.norm) is last
+
+
+def test_a_layer_is_what_the_config_says():
+    layer = attention_layer(
+        tiny(n_kv_heads=2, d_head=6, bias=True, attention_dropout=0.5, window=3),
+        attention,
+    )
+    assert (layer.n_heads, layer.n_kv_heads, layer.d_head) == (4, 2, 6)
+    assert layer.dropout == 0.5
+    assert layer.attend is attention  # whoever looks elsewhere has no window
+    assert layer.out.bias is not None
+
+
+def test_a_norm_is_what_the_config_says():
+    norm = norm_layer(tiny(norm="layer", norm_eps=0.25))
+    assert isinstance(norm, LayerNorm)
+    assert (norm.eps, norm.bias) == (0.25, None)
+    assert norm_layer(tiny(norm="layer", bias=True)).bias is not None
+
+
+def test_dropout_is_what_the_config_says():
+    assert residual_layer(tiny(dropout=0.3), nn.Identity()).dropout.p == 0.3
+    assert Stack(tiny(dropout=0.3)).dropout.p == 0.3
+
+
+def test_a_window_limits_attention_inside_a_sequence():
+    layer, x = self_attention(tiny(window=2), attention), X.clone()
+    before = layer(x, mask="causal")
+    x[:, 0] += 1
+    after = layer(x, mask="causal")
+    assert (before != after).any(dim=-1).all(dim=0).tolist() == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_dropout_acts_on_the_embeddings_in_training_only():
+    config = tiny(dropout=0.5, positions="none")
+    stack = Stack(config, block=lambda config, attend: Pass())
+    stack.norm = nn.Identity()
+    torch.manual_seed(0)
+    dropped = stack(X) == 0
+    assert 0.3 < dropped.float().mean() < 0.7
+    assert stack.eval()(X).equal(X)
+
+
+class Pass(nn.Module):
+    """A block that notes what it is told."""
+
+    def forward(self, x, **told):
+        self.told = told
+        return x
+
+
+def told(kind="none", x=X, **words):
+    stack = Stack(tiny(positions=kind), block=lambda config, attend: Pass())
+    stack(x, **words)
+    return stack.blocks[1].told
+
+
+def test_all_blocks_get_mask_rotation_and_their_own_store():
+    cache = [LayerCache(2, 4, 8, 4) for _ in range(2)]
+    said = told("rotary", mask="causal", cache=cache)
+    assert said["mask"] == "causal"
+    assert said["rotate"].positions.tolist() == [[[0, 1, 2, 3, 4]]]
+    assert said["cache"] is cache[1]
+
+
+def test_positions_go_on_where_the_cache_stands_unless_given():
+    cache = [LayerCache(2, 4, 8, 4) for _ in range(2)]
+    cache[0].length = 3
+    x = X[:, :2]
+    assert told("rotary", x, cache=cache)["rotate"].positions.tolist() == [[[3, 4]]]
+    given = torch.tensor([[7, 8], [1, 2]])
+    said = told("rotary", x, cache=cache, positions=given)
+    assert said["rotate"].positions.tolist() == [[[7, 8]], [[1, 2]]]
+
+
+SEES = torch.tensor([[True, True], [False, True]])
+# slopes are 2^-2, 2^-4, 2^-6 and 2^-8
+DISTANCE = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+BIAS = -torch.tensor([0.25, 0.0625, 2.0**-6, 2.0**-8])[:, None, None] * DISTANCE
+HIDES = torch.tensor([[0.0, 0.0], [-torch.inf, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("mask", "want"),
+    [
+        (None, BIAS),
+        ("causal", BIAS + HIDES.T),
+        (SEES, BIAS + HIDES),
+        (SEES.expand(2, 2, 2), BIAS + HIDES),
+        (SEES.expand(2, 4, 2, 2), BIAS + HIDES),
+        (torch.full((2, 2), 3.0), BIAS + 3),
+    ],
+    ids=["none", "causal", "for all", "per sequence", "per head", "Float"],
+)
+def test_a_bias_of_positions_joins_every_mask(mask, want):
+    said = told("alibi", X[:, :2], mask=mask)["mask"]
+    assert said.ndim == 4
+    assert_near(said.expand(2, 4, 2, 2), want.expand(2, 4, 2, 2))
+
+
+def test_a_bias_reaches_back_into_the_cache():
+    cache = [LayerCache(2, 4, 8, 4) for _ in range(2)]
+    cache[0].length = 3
+    mask = told("alibi", X[:, :2], mask="causal", cache=cache)["mask"]
+    first = [[-0.75, -0.5, -0.25, 0.0, -torch.inf], [-1.0, -0.75, -0.5, -0.25, 0.0]]
+    assert mask[0, 0].tolist() == first
+
+
+def test_a_cache_of_another_depth_is_refused():
+    cache = [LayerCache(2, 4, 8, 4)]
+    with pytest.raises(
+        ValueError, match="a cache has one store per layer, got 1 for 2 layers"
+    ):
+        BARE.Stack(tiny())(X, cache=cache)
+
+
+def test_every_parameter_learns():
+    tokens = draw_tokens(0, 2, 5)
+    for positions, bias in (("learned", True), ("rotary", False)):
+        model = Decoder(tiny(positions=positions, norm="layer", bias=bias, tied=False))
+        model(tokens).square().sum().backward()
+        for name, parameter in model.named_parameters():
+            # a shift of all keys moves all scores of a query alike
+            if not name.endswith("key.bias"):
+                assert parameter.grad.abs().amax() > 1e-6, name
