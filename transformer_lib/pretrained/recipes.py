@@ -37,7 +37,7 @@ MANUAL_LM = Config(
 MANUAL_GPT = replace(
     MANUAL_LM,
     n_kv_heads=None,
-    d_ff=464,
+    d_ff=428,
     norm="layer",
     feed_forward="gelu",
     positions="learned",
@@ -112,7 +112,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             task="numbers", preset="number-translator", steps=2000
         ),
         "manual-lm": Recipe(
-            task="manual", preset="manual-lm", steps=2000, batch_size=32, warmup=200
+            task="manual", preset="manual-lm", steps=2000, batch_size=16, warmup=100
         ),
         "reverser": Recipe(task="reversal", preset="reverser", steps=1000),
         "induction-1": Recipe(
