@@ -153,6 +153,13 @@ def test_a_folder_that_does_not_fit_itself(fields, message, tmp_path):
         load_model(tmp_path / "model")
 
 
+def test_a_folder_without_weights(tmp_path):
+    save_model(trained("decoder"), tmp_path / "model")
+    (tmp_path / "model/model.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"safetensors file, got .*No such file"):
+        load_model(tmp_path / "model")
+
+
 def test_a_folder_of_another_house(tmp_path):
     model = Decoder(Config(**TINY, scale_embeddings=False))
     save_pretrained(model, tmp_path / "model", family="llama")

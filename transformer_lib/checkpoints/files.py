@@ -20,7 +20,7 @@ def read_safetensors(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """
     try:
         return load_file(path)
-    except SafetensorError as error:
+    except (SafetensorError, OSError) as error:
         raise ValueError(
             f"weights must come from a whole safetensors file, got {str(path)!r} "
             f"({error}); fetch it again, or convert it where it was made"
