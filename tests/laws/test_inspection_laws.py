@@ -32,7 +32,8 @@ def decoders(draw):
         n_kv_heads=draw(st.sampled_from([1, 2, 4])),
         window=draw(st.sampled_from([None, 1, 4])),
     )
-    return model(
+    # a new one each time: what one try leaves behind must not reach the next
+    return model.__wrapped__(
         Decoder, config, attend=draw(st.sampled_from([attention, fused_attention]))
     )
 
