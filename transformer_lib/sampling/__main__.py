@@ -6,6 +6,7 @@ python -m transformer_lib.sampling --model number-translator "forty-two"
 
 import argparse
 import codecs
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -51,7 +52,9 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         folder = Path(args.model)
         shelf = load_folder(folder) if folder.is_dir() else load(args.model)
-        _write(_texts(shelf, args), shelf)
+        # under torchrun, all processes would write the same
+        if os.environ.get("RANK", "0") == "0":
+            _write(_texts(shelf, args), shelf)
     except ValueError as error:
         p.error(str(error))
 
