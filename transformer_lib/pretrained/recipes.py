@@ -116,10 +116,10 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         ),
         "reverser": Recipe(task="reversal", preset="reverser", steps=1000),
         "induction-1": Recipe(
-            task="repeats", preset="induction-1", steps=1500, batch_size=64
+            task="repeats", preset="induction-1", steps=2000, batch_size=64, peak=3e-3
         ),
         "induction-2": Recipe(
-            task="repeats", preset="induction-2", steps=1500, batch_size=64
+            task="repeats", preset="induction-2", steps=2000, batch_size=64, peak=3e-3
         ),
     }
 )
