@@ -85,6 +85,11 @@ def test_half_precision_is_restricted_in_float32():
     assert restrict(logits, top_p=0.9).equal(restrict(logits.float(), top_p=0.9))
 
 
+def test_top_p_takes_the_fewest_even_where_the_sum_is_exact():
+    logits = torch.tensor([-1000.0, 0.0])  # shares of exactly 0 and 1
+    assert kept(restrict(logits, top_p=1.0)) == [1]
+
+
 def test_what_was_cut_before_stays_cut():
     logits = torch.tensor([-torch.inf, 0.0, -torch.inf, 1.0])
     for settings in ({"top_k": 4}, {"top_p": 1.0}, {"min_p": 0.01}):
