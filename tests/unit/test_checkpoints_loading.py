@@ -233,7 +233,16 @@ def test_a_shard_outside_the_folder_is_not_read(folder, place):
             shutil.copy(folder / name, other)
         shutil.copy(folder / name, folder / f"..\\{name}")
         shutil.copy(folder / name, folder / f"C:{name}")
-    with pytest.raises(ValueError, match=r"json must name safetensors files that lie"):
+    with pytest.raises(ValueError, match=r"json must name files that lie"):
+        from_pretrained(folder)
+
+
+def test_a_pickle_among_the_shards_is_not_run(folder):
+    weight_map = shard(folder)
+    torch.save({}, folder / "pytorch_model.bin")
+    weight_map["lm_head.weight"] = "pytorch_model.bin"
+    (folder / INDEX).write_text(json.dumps({"weight_map": weight_map}))
+    with pytest.raises(ValueError, match=r"whole safetensors file, got '.*_model\.bin"):
         from_pretrained(folder)
 
 
@@ -250,8 +259,8 @@ def test_a_shard_that_is_not_there(folder):
     ("index", "message"),
     [
         ("[3]", r"index\.json must hold a JSON object, got \[3\]"),
-        ('{"metadata": {}}', "must name safetensors files that lie .* got None"),
-        ('{"weight_map": []}', r"must name safetensors files that lie .* got \[\]"),
+        ('{"metadata": {}}', "must name files that lie .* got None"),
+        ('{"weight_map": []}', r"must name files that lie .* got \[\]"),
     ],
 )
 def test_an_index_that_is_none(folder, index, message):

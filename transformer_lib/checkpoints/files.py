@@ -58,8 +58,10 @@ def fill(
     check_forms(state, wanted)
     filled: dict[str, Tensor] = {}
     for tensor, names in shared.items():
-        copy = _as(tensor, _copy(_only(state, names), dtype))
-        filled |= dict.fromkeys(names, copy)
+        copy = _copy(_only(state, names), dtype)
+        # one Parameter for all names, or equal ones would be tied no longer
+        kept = nn.Parameter(copy) if isinstance(tensor, nn.Parameter) else copy
+        filled |= dict.fromkeys(names, kept)
     model.load_state_dict(filled, assign=True)
 
 
@@ -137,10 +139,3 @@ def _copy(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
     dtype = dtype if tensor.is_floating_point() else None
     copy = tensor.detach().to(dtype or tensor.dtype, copy=True)
     return copy.contiguous()
-
-
-def _as(old: Tensor, new: Tensor) -> Tensor:
-    """Return the new tensor as a parameter if the old one is."""
-    if isinstance(old, nn.Parameter):
-        return nn.Parameter(new, requires_grad=old.requires_grad)
-    return new

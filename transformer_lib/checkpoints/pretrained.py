@@ -132,18 +132,17 @@ def _places(folder: Path) -> dict[str, str]:
     wrong = sorted({repr(name) for name in names if not _is_shard(folder, name)})
     if wrong:
         raise ValueError(
-            f"{INDEX} must name safetensors files that lie in its folder, "
+            f"{INDEX} must name files that lie in its folder, "
             f"got {', '.join(wrong)} in {folder}"
         )
     return places
 
 
 def _is_shard(folder: Path, name: object) -> bool:
-    """Say whether this is the bare name of a safetensors file that is there."""
+    """Say whether this is the bare name of a file that is there."""
     return (
         isinstance(name, str)
         # Windows' paths know both kinds of slashes, and drives
         and PureWindowsPath(name).name == name
-        and name.endswith(".safetensors")
         and (folder / name).is_file()
     )
