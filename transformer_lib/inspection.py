@@ -105,9 +105,9 @@ def _ablate(
     args: tuple[Tensor],
 ) -> Tensor:
     """Return what the last matrix of a layer reads in place of its argument."""
-    outputs = split_heads(args[0], n_heads).clone()
-    outputs[:, chosen] = replace(outputs[:, chosen])
-    return merge_heads(outputs)
+    outputs = split_heads(args[0], n_heads)
+    index = torch.tensor(chosen, dtype=torch.long, device=outputs.device)
+    return merge_heads(outputs.index_copy(1, index, replace(outputs[:, chosen])))
 
 
 @torch.no_grad()

@@ -148,6 +148,18 @@ def test_an_ablated_head_is_one_that_nobody_hears(name, heads):
     assert got.equal(net(TOKENS)) == (len(heads) == 0)
 
 
+def test_gradients_pass_an_ablated_layer():
+    net = Decoder(TINY).double()
+    twin = silenced(net, FIRST, [2])
+    twin(TOKENS).sum().backward()
+    with ablate_heads(net, {FIRST: [2]}):
+        net(TOKENS).sum().backward()
+    unheard = slice(8, 12)  # the twin's zeros, which could still learn
+    twin.get_submodule(FIRST).out.weight.grad[:, unheard] = 0
+    for got, want in zip(net.parameters(), twin.parameters(), strict=True):
+        assert_near(got.grad, want.grad)
+
+
 def test_heads_of_several_layers_can_be_ablated_at_once():
     net = model(Decoder, TINY)
     with ablate_heads(net, {FIRST: [1], SECOND: [2]}):
