@@ -250,15 +250,17 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch, broken):
     path = tmp_path / "tokens.json"
     ABC.save(path)
 
-    def half(self, text, encoding):
-        self.write_bytes(text[:10].encode(encoding))
+    write_bytes = Path.write_bytes
+
+    def half(self, content):
+        write_bytes(self, content[:10])
         raise OSError("disk full")
 
     def refused(source, target):
         raise OSError("disk full")
 
     if broken == "write":
-        monkeypatch.setattr(Path, "write_text", half)
+        monkeypatch.setattr(Path, "write_bytes", half)
     else:
         monkeypatch.setattr(os, "replace", refused)
     with pytest.raises(OSError, match="disk full"):

@@ -2,12 +2,13 @@
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 from urllib import request
+
+from transformer_lib.tokens.files import write_whole
 
 URL = (
     "https://raw.githubusercontent.com/karpathy/char-rnn/"
@@ -80,7 +81,7 @@ def _fetch(path: Path, open_url: Open) -> None:
             f"try again with a network, or {by_hand}"
         ) from error
     _check(content, "what was fetched", f"try again, or {by_hand}")
-    _write_whole(path, content)
+    write_whole(path, content)
 
 
 def _check(content: bytes, what: str, remedy: str) -> None:
@@ -91,15 +92,3 @@ def _check(content: bytes, what: str, remedy: str) -> None:
             f"{what} must be {N_BYTES} bytes with SHA-256 {SHA256}, "
             f"got {len(content)} bytes (more are not read) with {checksum}; {remedy}"
         )
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write beside the target and rename, so that no half file is ever seen there."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as beside:
-        try:
-            beside.write(content)
-            beside.close()
-            os.replace(beside.name, path)
-        except BaseException:
-            os.unlink(beside.name)
-            raise

@@ -21,10 +21,17 @@ FIELDS = ("merges", "special_tokens", "alphabet")
 
 
 def write(path: str | Path, fields: Mapping[str, object]) -> None:
-    """Write all of the file or nothing: an old one stays until the new one is whole."""
-    unfinished = Path(f"{path}.{os.getpid()}.part")
+    """Write the fields to a file."""
+    write_whole(path, json.dumps({"format": FORMAT, **fields}).encode())
+
+
+def write_whole(path: str | Path, content: bytes) -> None:
+    """Write all of a file or nothing: an old one stays until the new one is on disk."""
+    unfinished = Path(f"{path}.partial")
     try:
-        unfinished.write_text(json.dumps({"format": FORMAT, **fields}), "utf-8")
+        unfinished.write_bytes(content)
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -10,6 +10,8 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from transformer_lib.tokens.files import write_whole
+
 Kinds = dict[str, list[str]]
 """What the optimizer remembers of each parameter, by the parameter's name."""
 
@@ -45,7 +47,7 @@ def save_snapshot(
         for key, tensor in tensors.items()
     }
     note = {"step": step, "optimizer": type(optimizer).__name__, "kinds": kinds}
-    _replace(Path(path), save(copies, {"snapshot": json.dumps(note)}))
+    write_whole(Path(path), save(copies, {"snapshot": json.dumps(note)}))
 
 
 def load_snapshot(
@@ -185,15 +187,3 @@ def _read(path: Path) -> tuple[int, str, Kinds, dict[str, Tensor]]:
             "a snapshot must be a whole file of save_snapshot, "
             f"got {str(path)!r} ({error!r})"
         ) from error
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write beside the file and rename: at any moment, one whole file is there."""
-    partial = path.with_name(f"{path.name}.partial")
-    try:
-        partial.write_bytes(content)
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
