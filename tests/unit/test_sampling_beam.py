@@ -143,6 +143,38 @@ def test_what_stands_behind_an_end_is_padding():
     assert found.tokens.shape[1] == max(seen)
 
 
+def searched_slowly(decoder, prompt, width, n):
+    """Search with lists: what ends leaves its place to the likeliest that goes on."""
+    beam, finished = [(0.0, ())], []
+    for length in range(1, n + 1):
+        longer = sorted(
+            (score + log_p, (*text, token))
+            for score, text in beam
+            for token, log_p in enumerate(
+                decoder(torch.tensor([[*prompt, *text]]))[0, -1]
+                .log_softmax(-1)
+                .tolist()
+            )
+        )[::-1]
+        ended = [pair for pair in longer[:width] if pair[1][-1] == END]
+        beam = [pair for pair in longer if pair[1][-1] != END][:width]
+        finished += [
+            (score / length_penalty(length, 2.0), text)
+            for score, text in ended + (beam if length == n else [])
+        ]
+    return list(max(finished)[1])
+
+
+@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize("seed", [7, 19, 33, 51])  # a lost place would show
+def test_an_ended_text_leaves_its_place_in_the_beam(seed, width):
+    decoder = model(seed=seed, vocab_size=6)
+    settings = {"max_new_tokens": 6, "alpha": 2.0, "end_id": END}
+    found = beam_search(decoder, torch.tensor([PROMPT]), width=width, **settings)
+    want = searched_slowly(decoder, PROMPT, width, 6)
+    assert found.tokens[0].tolist() == want
+
+
 LARGER = {"vocab_size": 30, "n_layers": 2}
 
 
