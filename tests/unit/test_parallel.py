@@ -25,7 +25,7 @@ from transformer_lib.parallel import (
     share,
     whole_weights,
 )
-from transformer_lib.training import language_model_loss, train
+from transformer_lib.training import language_model_loss, save_snapshot, train
 
 BARE = without_hook("parallel")
 CPU = torch.device("cpu")
@@ -247,6 +247,19 @@ def test_every_block_is_sharded_by_itself(kind):
         parts = [name for name, m in net.named_modules() if hasattr(m, "unshard")]
         assert_near(net(*inputs), want)
     assert parts == names
+
+
+@pytest.mark.usefixtures("_one_by_torchrun")
+def test_a_snapshot_of_shards_is_refused(tmp_path):
+    message = (
+        r"a snapshot holds whole weights, .*, got shards of \['embedding.weight', "
+    )
+    with processes():
+        net = sharded(Decoder(TINY))
+        kept = {"model": net, "optimizer": SGD(net.parameters(), lr=0.1)}
+        with pytest.raises(ValueError, match=message):
+            save_snapshot(tmp_path / "file", **kept, step=1)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.usefixtures("_one_by_torchrun")

@@ -95,6 +95,12 @@ def _key(name: str, kind: str) -> str:
 def _moved(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     """Return the optimizer's parameters in its order, by their names in the model."""
     names = {parameter: name for name, parameter in model.named_parameters()}
+    shards = [name for p, name in names.items() if hasattr(p, "full_tensor")]
+    if shards:
+        raise ValueError(
+            "a snapshot holds whole weights, not shards of a model on several "
+            f"processes, got shards of {shards}; see whole_weights of parallel"
+        )
     moved = [p for group in optimizer.param_groups for p in group["params"]]
     strangers = [tuple(p.shape) for p in moved if p not in names]
     if strangers:
