@@ -227,3 +227,10 @@ def test_what_is_refused_leaves_no_trace(store):
     assert cache.length == 2
     cache.rewind(1)
     assert said(cache.update(*numbered(2))) == before
+
+
+def test_a_window_brings_its_own_store():
+    with pytest.raises(
+        ValueError, match="a model with window=5 keeps a WindowCache, got layer=Int8"
+    ):
+        new_cache(tiny(window=5), 3, 7, layer=Int8Cache)

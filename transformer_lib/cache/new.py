@@ -23,7 +23,15 @@ def new_cache(
     ``layer`` is the kind of store: `LayerCache` or `Int8Cache`. A model with a window
     gets `WindowCache`, which needs no more room than that. Source: Shazeer 2019,
     section 2.4.
+
+    Raises:
+        ValueError: if another kind is asked for than the window allows.
     """
+    if config.window is not None and layer is not LayerCache:
+        raise ValueError(
+            f"a model with window={config.window} keeps a WindowCache, got "
+            f"layer={layer.__name__}; leave layer out"
+        )
     if config.window is not None:
         return [WindowCache(config.window) for _ in range(config.n_layers)]
     shape = (batch, config.kv_heads, max_len, config.head_width)
