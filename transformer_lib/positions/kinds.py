@@ -98,13 +98,18 @@ class LearnedPositions(NoPositions):
         """
         max_len = self.table.num_embeddings
         outside = (positions < 0) | (positions >= max_len)
-        # a look at the data would break a compiled graph
-        if not torch.compiler.is_compiling() and outside.any():
+        # a look at the data would break a compiled graph, and stall a GPU
+        if _may_look(positions) and outside.any():
             raise ValueError(
                 f"positions must be from 0 to max_len - 1 = {max_len - 1}, got "
                 f"{int(positions[outside][0])}; build the table with a larger max_len"
             )
         return x + self.table(positions)
+
+
+def _may_look(positions: Tensor) -> bool:
+    """Say whether reading numbers costs nothing here."""
+    return positions.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 class RotaryPositions(NoPositions):
