@@ -27,6 +27,35 @@ STRATEGIES = {"data-parallel": data_parallel, "sharded": sharded}
 SETTINGS = ("steps", "batch_size", "peak", "warmup", "weight_decay", "seed")
 
 
+OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
+    "what to train: one of the book's models, or a task and a preset": {
+        "--model": {"choices": RECIPES},
+        "--task": {"choices": COURSES},
+        "--preset": {"choices": PRESETS},
+    },
+    "how, where it shall differ from the recipe": {
+        "--steps": {"type": int, "help": "how many updates"},
+        "--batch-size": {"type": int, "help": "sequences in each"},
+        "--peak": {"type": float, "help": "the highest learning rate"},
+        "--warmup": {"type": int, "help": "updates up to the peak"},
+        "--weight-decay": {"type": float},
+        "--seed": {"type": int},
+    },
+    "on which machine; what is learned stays the same": {
+        "--precision": {"choices": PRECISIONS, "default": "float32"},
+        "--strategy": {
+            "choices": STRATEGIES,
+            "default": "data-parallel",
+        },
+        "--compile": {"action": "store_true", "help": "use torch.compile"},
+    },
+    "what to write": {
+        "--out": {"type": Path, "help": "a new folder for the model"},
+        "--snapshot": {"type": Path, "help": "a file to keep fresh and to go on from"},
+    },
+}
+
+
 def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     p = argparse.ArgumentParser(
@@ -34,35 +63,12 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = p.add_argument_group("what to train: a model of the book, or an own choice")
-    for option, table in (("task", COURSES), ("model", RECIPES), ("preset", PRESETS)):
-        what.add_argument(
-            f"--{option}",
-            choices=table,
-            metavar="NAME",
-            help=f"one of {', '.join(table)}",
-        )
-    how = p.add_argument_group("how, where it shall differ from the recipe")
-    how.add_argument("--steps", type=int, metavar="N")
-    how.add_argument("--batch-size", type=int, metavar="N", help="sequences a step")
-    how.add_argument("--peak", type=float, metavar="RATE", help="learning rate")
-    how.add_argument("--warmup", type=int, metavar="N", help="steps up to the peak")
-    how.add_argument("--weight-decay", type=float, metavar="X")
-    how.add_argument("--seed", type=int, metavar="N")
-    where = p.add_argument_group("on which machine; the result stays the same")
-    where.add_argument("--precision", choices=PRECISIONS, default="float32")
-    where.add_argument("--compile", action="store_true", help="use torch.compile")
-    where.add_argument(
-        "--strategy",
-        choices=STRATEGIES,
-        default="data-parallel",
-        help="how processes share the work under torchrun",
-    )
-    out = p.add_argument_group("what to write")
-    out.add_argument("--out", type=Path, metavar="FOLDER", help="a new folder")
-    out.add_argument(
-        "--snapshot", type=Path, metavar="FILE", help="go on from it, and keep it fresh"
-    )
+    for title, options in OPTIONS.items():
+        group = p.add_argument_group(title)
+        for name, how in options.items():
+            choices = ", ".join(how.get("choices", ()))
+            words = {"help": f"one of {choices}", "metavar": "NAME"} if choices else {}
+            group.add_argument(name, **(words | how))
     return p
 
 
@@ -127,14 +133,14 @@ def _train(args: argparse.Namespace, recipe: Recipe, here: Processes) -> None:
     )
     model, course, losses = train_recipe(run)
     if here.rank == 0:
-        metrics = dict(course.measure(model))
         about = {
             "name": args.model or args.preset,
             "command": " ".join(["python -m transformer_lib.training", *_words(args)]),
             "recipe": asdict(recipe),
-            "metrics": metrics,
+            "metrics": dict(course.measure(model)),
             "final loss": losses[-1] if losses else None,
             "fingerprint": fingerprint(model),
+            "threads": torch.get_num_threads(),
         }
         _tell(about, time.perf_counter() - began)
         if args.out is not None:
