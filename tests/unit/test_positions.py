@@ -145,6 +145,11 @@ def test_scaling_slows_the_clocks_that_turned_less_than_once():
     assert_near(SCALING(speeds) / speeds, want)
 
 
+def test_a_scaling_may_stand_at_the_edge_of_its_rule():
+    edge = RotaryScaling(factor=1.0, low=0.1, high=0.2, trained_len=1)
+    assert_near(edge(frequencies(8)), frequencies(8))
+
+
 def test_a_scaled_rotation_turns_by_the_scaled_speeds():
     kind, x = RotaryPositions(scaling=SCALING), torch.tensor([[1.0, 1.0, 0.0, 0.0]])
     turned = kind.rotation(torch.tensor([10]))(x)

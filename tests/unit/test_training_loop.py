@@ -179,8 +179,9 @@ BROKEN = {
 def test_what_is_not_finite_never_reaches_the_weights(value, message):
     model, twin = bigram(), bigram()
     ours, theirs = (AdamW(parameter_groups(net, 0.1)) for net in (model, twin))
+    advice = " the weights are as before it: lower the learning rate, or look at the"
     with pytest.raises(
-        ValueError, match=f"loss and gradient must be finite, {message}"
+        ValueError, match=f"loss and gradient must be finite, {message}{advice} step's"
     ):
         train(model, BATCHES, optimizer=ours, loss=breaks_at(3, value))
     train(twin, BATCHES[:2], optimizer=theirs)

@@ -136,6 +136,7 @@ def test_the_last_token_is_never_shown_to_the_model():
 def test_bits_per_byte():
     assert math.isclose(bits_per_byte(math.log(256), n_tokens=7, n_bytes=7), 8.0)
     assert math.isclose(bits_per_byte(math.log(2), n_tokens=100, n_bytes=400), 0.25)
+    assert math.isclose(bits_per_byte(math.log(2), n_tokens=3, n_bytes=1), 3.0)
 
 
 REFUSED = {
@@ -219,3 +220,18 @@ def test_labels_stand_at_the_places_of_the_source():
     want = want - log_p[1, 0, 1] - log_p[1, 1, 2]
     assert_near(total, want)
     assert int(n_tokens) == 5
+
+
+@pytest.mark.parametrize(
+    ("loss", "batch"),
+    [
+        (language_model_loss, PAIRS[0]),
+        (sequence_to_sequence_loss, PAIRS),
+        (token_classification_loss, PAIRS),
+    ],
+)
+def test_a_batch_goes_to_the_device_of_the_model(loss, batch):
+    model = Echo().to("meta")
+    total, n_tokens = loss(model, batch)
+    found = [*model.asked[0], total, n_tokens]
+    assert {tensor.device.type for tensor in found} == {"meta"}
