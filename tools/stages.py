@@ -17,6 +17,7 @@ OF_THE_BOOK = ("site", "jupyter")
 OF_THE_FIGURES = ("widgets",)
 OF_THE_NOTEBOOKS = ("notebooks", "tools")
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
+COVERAGE = ["--cov=transformer_lib", "--cov-fail-under=95"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def library_tests() -> list[str]:
     """Return the command for all folders that belong to no other stage."""
     others = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, *OF_THE_FIGURES}
     mine = [f"tests/{name}" for name in folders_of_tests() if name not in others]
-    return pytest(*TWO_AT_ONCE, *mine)
+    return pytest(*TWO_AT_ONCE, *COVERAGE, *mine)
 
 
 def some_tests(names: tuple[str, ...], *options: str) -> list[str]:
