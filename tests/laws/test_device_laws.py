@@ -1,0 +1,93 @@
+"""What is made on the way is made where its inputs are, whatever the default device.
+
+The default is "meta" here, whose tensors hold no numbers and mix with no others: on
+a machine without a second device, it finds each tensor that is made on the first.
+"""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from samples import coin_flips, normal
+
+from transformer_lib.attention import attention, fused_attention
+from transformer_lib.blocks import Config
+from transformer_lib.cache import Int8Cache
+from transformer_lib.decoder import Decoder
+from transformer_lib.encoder_decoder import EncoderDecoder
+from transformer_lib.masks import padding_mask, windowed
+from transformer_lib.sampling import (
+    beam_search,
+    beam_translate,
+    generate,
+    translate,
+)
+from transformer_lib.training import cross_entropy, language_model_loss
+
+SMALL = Config(
+    vocab_size=13,
+    d_model=16,
+    n_layers=2,
+    n_heads=2,
+    d_ff=24,
+    max_len=24,
+    positions="learned",
+)
+TOKENS = torch.tensor([[3, 1, 4, 1, 5], [0, 0, 9, 2, 6]])
+LENGTHS = torch.tensor([5, 3])
+SETTINGS = {"max_new_tokens": 4, "end_id": 2}
+HEADS = [normal(i, 2, 4, 5, 8) for i in range(3)]
+
+
+def model(family=Decoder, **changes):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        return family(replace(SMALL, **changes)).eval()
+
+
+def text(steps):
+    return torch.stack(list(steps), dim=1)
+
+
+DECODER, BOTH = model(), model(EncoderDecoder)
+ALIBI = model(positions="alibi")
+LOGITS = normal(0, 2, 5, 13)
+MASKS = {
+    "none": None,
+    "causal": "causal",
+    "Boolean": coin_flips(0, 5, 5).tril(-1),
+    "added": normal(9, 5, 5),
+}
+CASES = {
+    f"{attend.__name__}, {name}": lambda attend=attend, mask=mask: attend(*HEADS, mask)
+    for attend in (attention, fused_attention)
+    for name, mask in MASKS.items()
+}
+CASES |= {
+    "fewer queries": lambda: fused_attention(HEADS[0][:, :, 3:], *HEADS[1:], "causal"),
+    "padding": lambda: padding_mask(LENGTHS, 5),
+    "window": lambda: windowed(fused_attention, 2)(*HEADS, "causal"),
+    "loss": lambda: cross_entropy(LOGITS, TOKENS, label_smoothing=0.1),
+    "loss of a model": lambda: language_model_loss(DECODER, TOKENS)[0],
+    "ALiBi": lambda: ALIBI(TOKENS),
+    "whole cache": lambda: text(generate(DECODER, TOKENS, LENGTHS, **SETTINGS)),
+    "eight bits": lambda: text(generate(DECODER, TOKENS, layer=Int8Cache, **SETTINGS)),
+    "ALiBi with a cache": lambda: text(generate(ALIBI, TOKENS, LENGTHS, **SETTINGS)),
+    "translation": lambda: text(
+        translate(BOTH, TOKENS, LENGTHS, start_id=1, **SETTINGS)
+    ),
+    "beams": lambda: beam_search(DECODER, TOKENS, LENGTHS, width=3, **SETTINGS).scores,
+    "beams of a target": lambda: (
+        beam_translate(BOTH, TOKENS, LENGTHS, start_id=1, width=3, **SETTINGS).scores
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@torch.no_grad()
+def test_the_default_device_decides_nothing(case):
+    want = case()
+    with torch.device("meta"):
+        got = case()
+    assert got.device.type == "cpu"
+    assert got.equal(want)
