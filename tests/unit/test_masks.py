@@ -91,6 +91,11 @@ def test_a_windowed_kernel_keeps_a_bias():
     assert_near(windowed(attention, 2)(query, query, query, bias), want)
 
 
+def test_a_windowed_kernel_needs_neither_batch_nor_heads():
+    x, near = normal(0, 4, 3), sliding_window_mask(P[2:], P, 2)
+    assert_near(windowed(attention, 2)(x[2:], x, x), attention(x[2:], x, x, near))
+
+
 @pytest.mark.parametrize("mask", [None, "causal", P[None] > 0])
 def test_a_window_that_reaches_everything_leaves_the_mask_alone(mask):
     asked = []

@@ -71,7 +71,9 @@ def test_fractions_are_positions_too():
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_rotate_keeps_the_dtype(dtype):
-    assert rotate(normal(0, 3, 4, dtype=dtype), torch.arange(3)).dtype == dtype
+    x, positions = normal(0, 3, 4, dtype=dtype), torch.arange(3)
+    assert rotate(x, positions).dtype == dtype
+    assert RotaryPositions().rotation(positions)(x).dtype == dtype
 
 
 def test_alibi_slopes_of_a_number_that_is_no_power_of_two():
@@ -92,6 +94,8 @@ def test_sinusoidal_adds_the_sinusoid_in_the_embedding_s_dtype():
     x, positions = normal(0, 2, 5, 4, dtype=torch.bfloat16), torch.arange(5)
     embedded = SinusoidalPositions().embed(x, positions)
     assert embedded.equal(x + sinusoid(positions, 4).bfloat16())
+    alone = SinusoidalPositions().embed(torch.zeros(5, 4), positions)
+    assert alone.equal(sinusoid(positions, 4))
 
 
 def test_learned_adds_the_rows_of_the_positions_and_trains_only_them():
@@ -198,9 +202,9 @@ REFUSED = {
     ),
     "beyond the table": (
         lambda: BARE.LearnedPositions(4, 2).embed(
-            torch.zeros(3, 2), torch.tensor([0, 9, 1])
+            torch.zeros(3, 2), torch.tensor([0, 4, 1])
         ),
-        r"positions must be from 0 to max_len - 1 = 3, got 9; "
+        r"positions must be from 0 to max_len - 1 = 3, got 4; "
         "build the table with a larger max_len",
     ),
     "before the table": (

@@ -292,7 +292,8 @@ REFUSED = {
     "half a character": (
         lambda: ABC.encode("ab\ud800c"),
         r"a text must not hold a lone surrogate \(half a character\), got "
-        r"'\\ud800' at index 2; mend it by ",
+        r"'\\ud800' at index 2; mend it by text\.encode\('utf-16', 'surrogatepass'\)"
+        r"\.decode\('utf-16', 'replace'\)",
     ),
     "half a character to learn from": (
         lambda: Tokenizer.train("\udfff", 256),
