@@ -129,6 +129,14 @@ def test_a_text_ends_with_its_end_and_is_filled_up(pad_id):
         assert text == row[: stop + 1] + [pad_id] * (longest - stop - 1)
 
 
+def test_behind_an_end_stands_0_unless_told_otherwise():
+    settings = {"max_new_tokens": 2, "end_id": 2}
+    settings["choose"] = lambda _: torch.tensor([2, 5])
+    assert texts(generate(model(), PROMPTS, **settings)) == [[2, 0], [5, 5]]
+    targets = translate(model(EncoderDecoder), PROMPTS, start_id=1, **settings)
+    assert texts(targets) == [[2, 0], [5, 5]]
+
+
 def test_tokens_come_one_by_one():
     decoder = model()
     whole = texts(generate(decoder, PROMPTS, max_new_tokens=9))
@@ -323,6 +331,7 @@ REFUSED = {
     "no such padding": (going_on(pad_id=-1), IDS + "pad id -1"),
     "no such start": (written(start_id=99), IDS + "start id 99"),
     "no such end of a target": (written(end_id=13), IDS + "end id 13"),
+    "no such padding of a target": (written(pad_id=13), IDS + "pad id 13"),
     "no such end of a beam": (
         lambda: beam_search(model(), PROMPTS, width=2, max_new_tokens=3, end_id=13),
         IDS + "end id 13",
