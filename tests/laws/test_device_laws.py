@@ -49,6 +49,10 @@ def text(steps):
     return torch.stack(list(steps), dim=1)
 
 
+def whole(found):
+    return torch.cat((found.tokens, found.scores[:, None]), dim=1)
+
+
 DECODER, BOTH = model(), model(EncoderDecoder)
 ALIBI = model(positions="alibi")
 LOGITS = normal(0, 2, 5, 13)
@@ -76,9 +80,9 @@ CASES |= {
     "translation": lambda: text(
         translate(BOTH, TOKENS, LENGTHS, start_id=1, **SETTINGS)
     ),
-    "beams": lambda: beam_search(DECODER, TOKENS, LENGTHS, width=3, **SETTINGS).scores,
-    "beams of a target": lambda: (
-        beam_translate(BOTH, TOKENS, LENGTHS, start_id=1, width=3, **SETTINGS).scores
+    "beams": lambda: whole(beam_search(DECODER, TOKENS, LENGTHS, width=3, **SETTINGS)),
+    "beams of a target": lambda: whole(
+        beam_translate(BOTH, TOKENS, LENGTHS, start_id=1, width=3, **SETTINGS)
     ),
 }
 
