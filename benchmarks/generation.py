@@ -27,7 +27,6 @@ TEN_MILLION = Config(
     feed_forward="gelu_tanh",
     positions="learned",
     bias=True,
-    scale_embeddings=False,
 )
 PROMPT, NEW = 32, 64
 

@@ -32,7 +32,6 @@ def ours(size: dict[str, int]) -> nn.Module:
         feed_forward="gelu_tanh",
         positions="learned",
         bias=True,
-        scale_embeddings=False,
         **size,
     )
     return Decoder(config)

@@ -11,7 +11,15 @@ from torch import Tensor, nn
 
 from transformer_lib.blocks import POSITIONS, Config
 
-TINY = Config(vocab_size=13, d_model=16, n_layers=2, n_heads=4, d_ff=20, max_len=40)
+TINY = Config(
+    vocab_size=13,
+    d_model=16,
+    n_layers=2,
+    n_heads=4,
+    d_ff=20,
+    max_len=40,
+    scale_embeddings=True,
+)
 KINDS = sorted(POSITIONS)
 """All words for positions."""
 

@@ -70,7 +70,6 @@ GPT2_SMALL = Config(
     feed_forward="gelu_tanh",
     positions="learned",
     bias=True,
-    scale_embeddings=False,
     dropout=0.1,
     attention_dropout=0.1,
 )
@@ -87,6 +86,5 @@ LLAMA_3_2_1B = Config(
     max_len=131_072,
     rotary_base=500_000.0,
     rotary_scaling=RotaryScaling(factor=32.0, low=1.0, high=4.0, trained_len=8192),
-    scale_embeddings=False,
 )
 """Llama 3.2 1B as its published config says, 1.24 billion parameters."""

@@ -161,6 +161,7 @@ TRANSFORMER_BASE = Config(
     residual="post",
     positions="sinusoidal",
     bias=True,
+    scale_embeddings=True,
     dropout=0.1,
 )
 """The paper's base model, 63 million parameters.

@@ -80,9 +80,11 @@ def test_dropout_acts_in_training_and_not_in_evaluation(where):
     assert decoder(TOKENS).equal(decoder(TOKENS))
 
 
-def test_an_untrained_decoder_is_as_good_as_a_guess():
+@pytest.mark.parametrize("tied", [True, False])
+def test_an_untrained_decoder_is_as_good_as_a_guess(tied):
     torch.manual_seed(0)
-    decoder = Decoder(tiny(vocab_size=100, d_model=64, tied=False))
+    sizes = {"vocab_size": 100, "d_model": 64, "d_ff": 256}
+    decoder = Decoder(tiny(**sizes, tied=tied, scale_embeddings=False))
     tokens = torch.randint(0, 100, (16, 32))
     logits = decoder(tokens)
     loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())

@@ -28,7 +28,8 @@ class Config:
 
     ``n_kv_heads`` is n_heads unless given, ``d_head`` is d_model / n_heads unless
     given. ``max_len`` is the length of the learned table of positions, and what
-    generation may fill. ``dropout`` is on embeddings and before each sum.
+    generation may fill. ``scale_embeddings`` makes embeddings as large as the sines
+    that are added to them. ``dropout`` is on embeddings and before each sum.
     """
 
     vocab_size: int
@@ -49,7 +50,7 @@ class Config:
     window: int | None = None
     bias: bool = False
     tied: bool = True
-    scale_embeddings: bool = True
+    scale_embeddings: bool = False
     dropout: float = 0.0
     attention_dropout: float = 0.0
 

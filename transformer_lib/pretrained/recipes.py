@@ -19,6 +19,7 @@ NUMBER_TRANSLATOR = Config(
     feed_forward="relu",
     positions="sinusoidal",
     bias=True,
+    scale_embeddings=True,
 )
 """The paper's model in small, with the norm before each layer."""
 
@@ -30,6 +31,7 @@ MANUAL_LM = Config(
     n_kv_heads=2,
     d_ff=352,
     max_len=256,
+    scale_embeddings=True,  # starts worse, and after 400 steps it is ahead
     dropout=0.1,
 )
 """A Llama in small: RMSNorm, SwiGLU, rotary positions, grouped heads."""
@@ -56,11 +58,18 @@ REVERSER = Config(
     feed_forward="relu",
     positions="sinusoidal",
     bias=True,
+    scale_embeddings=True,
 )
 """A small encoder."""
 
 INDUCTION = Config(
-    vocab_size=64, d_model=64, n_layers=2, n_heads=4, d_ff=64, max_len=64
+    vocab_size=64,
+    d_model=64,
+    n_layers=2,
+    n_heads=4,
+    d_ff=64,
+    max_len=64,
+    scale_embeddings=True,
 )
 """Two layers: the fewest in which one head can read what another one wrote."""
 
