@@ -43,6 +43,11 @@ def test_both_ends_train_the_same_rows():
     )
 
 
+def test_one_token_of_one_number_is_enough():
+    only = Embedding(1, 1)
+    assert only(torch.tensor([0])).equal(only.weight)
+
+
 def test_no_token_is_no_error():
     assert numbered()(torch.zeros(2, 0, dtype=torch.int64)).shape == (2, 0, 2)
 

@@ -36,6 +36,7 @@ ADDS, TURNS, SHIFTS = {"sinusoidal", "learned"}, {"rotary"}, {"alibi"}
 def test_frequencies_by_hand():
     assert frequencies(4).tolist() == [1.0, 0.01]
     assert frequencies(4, base=100.0).tolist() == [1.0, 0.1]
+    assert frequencies(4, base=0.01).tolist() == [1.0, 10.0]
     assert frequencies(2).tolist() == [1.0]
 
 
