@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -35,7 +36,9 @@ def parser() -> argparse.ArgumentParser:
         default="manual-lm",
         help=f"one of {', '.join(names())}, or a folder that training wrote",
     )
-    p.add_argument("--max-new-tokens", type=int, default=100, metavar="N")
+    p.add_argument(
+        "--max-new-tokens", type=int, metavar="N", help="100, or as many as will fit"
+    )
     p.add_argument("--seed", type=int, default=0, metavar="N")
     how = p.add_argument_group("how to choose; without any of them, the likeliest")
     how.add_argument("--temperature", type=float, metavar="T")
@@ -64,16 +67,29 @@ def _texts(shelf: Pretrained, args: argparse.Namespace) -> Iterator[Tensor]:
     if shelf.tokenizer is None:
         raise ValueError(f"only models of texts can write, got {args.model!r}")
     model = shelf.model.to(device())
-    ids = torch.tensor([shelf.tokenizer.encode(args.prompt)], device=device())
-    how = {"max_new_tokens": args.max_new_tokens, "choose": _choice(args)}
-    end = shelf.tokenizer.special("<end>")
+    read = shelf.tokenizer.encode(args.prompt)
+    ids = torch.tensor([read], dtype=torch.int64, device=device())
+    how: dict[str, Any] = {
+        "choose": _choice(args),
+        "end_id": shelf.tokenizer.special("<end>"),
+    }
     if isinstance(model, EncoderDecoder):
+        how |= {"max_new_tokens": _room(args, model, 1)}
         start = shelf.tokenizer.special("<start>")
-        return translate(model, ids, start_id=start, end_id=end, **how)
+        return translate(model, ids, start_id=start, **how)
     if not isinstance(model, Decoder):
         raise ValueError(f"only models of texts can write, got {args.model!r}")
+    how |= {"max_new_tokens": _room(args, model, ids.shape[1])}
+    stream = generate(model, ids, **how)
     sys.stdout.write(args.prompt)
-    return generate(model, ids, end_id=end, **how)
+    return stream
+
+
+def _room(args: argparse.Namespace, model: Decoder | EncoderDecoder, used: int) -> int:
+    """Return how many tokens to write at most."""
+    if args.max_new_tokens is not None:
+        return int(args.max_new_tokens)
+    return max(1, min(100, model.config.max_len - used))
 
 
 def _choice(args: argparse.Namespace) -> Callable[[Tensor], Tensor]:
