@@ -30,6 +30,7 @@ SMALL = Config(
     max_len=24,
     positions="learned",  # the waves of the others are in float32
     tied=False,
+    scale_embeddings=True,  # else an untrained model says one word again and again
 )
 PROMPTS = torch.tensor([[3, 1, 4, 1], [5, 9, 2, 6]])
 
