@@ -5,10 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import torch
 
+from transformer_lib.parallel import Processes
 from transformer_lib.pretrained.recipes import RECIPES
 from transformer_lib.pretrained.store import fingerprint, load_folder
 from transformer_lib.sampling.__main__ import main as sampling
@@ -153,6 +156,19 @@ def test_training_refuses_what_makes_no_sense(words, message, capsys):
     assert message in " ".join(capsys.readouterr().err.split())
 
 
+def test_a_snapshot_of_shards_is_refused(monkeypatch, capsys, tmp_path):
+    @contextmanager
+    def two():
+        yield Processes(rank=0, size=2, device=torch.device("cpu"))
+
+    monkeypatch.setattr("transformer_lib.training.__main__.processes", two)
+    with pytest.raises(SystemExit, match="2"):
+        snapshot = str(tmp_path / "x")
+        training([*SHORT, "--strategy", "sharded", "--snapshot", snapshot])
+    said = " ".join(capsys.readouterr().err.split())
+    assert "a snapshot needs whole weights in one process, got" in said
+
+
 def test_sampling_translates(capsys):
     sampling(["--model", "number-translator", "forty-two"])
     assert capsys.readouterr().out == "zweiundvierzig\n"
@@ -176,7 +192,10 @@ def test_sampling_draws_by_its_seed(capsys):
 
 NO_TEXT = {
     "an unknown model": (["x", "--model", "y"], "the book's models are"),
-    "a model without words": (["x", "--model", "reverser"], "only models of texts"),
+    "a model without words": (
+        ["x", "--model", "reverser"],
+        "only models of texts can write",
+    ),
     "nothing to begin with": ([""], "generation needs texts of at least one token"),
     "too cold": (["x", "--temperature", "-1"], "temperature"),
     "far too long": (["x", "--max-new-tokens", "0"], "max_new_tokens"),
