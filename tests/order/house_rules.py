@@ -41,8 +41,6 @@ UNSOURCED = {
     "Loss": "our own seam between the loop and what it minimizes",
     "attention_layers": "a list of a model's parts",
     "record_attention": "our own way to read the weights",
-    "attention_layers": "a list of a model's parts",
-    "record_attention": "our own way to read the weights",
     "Processes": "our own name for who takes part",
     "processes": "bookkeeping of processes",
     "share": "bookkeeping of batches",

@@ -121,6 +121,11 @@ REFUSED = {
         None,
         r"query and key must have the same batch axes",
     ),
+    "more axes in the keys": (
+        shapes((3, 4), (2, 3, 4), (2, 3, 4)),
+        None,
+        r"query and key must have the same batch axes",
+    ),
     "heads do not divide": (
         shapes((4, 3, 4), (3, 3, 4), (3, 3, 4)),
         None,

@@ -162,8 +162,8 @@ def test_a_snapshot_of_shards_is_refused(monkeypatch, capsys, tmp_path):
         yield Processes(rank=0, size=2, device=torch.device("cpu"))
 
     monkeypatch.setattr("transformer_lib.training.__main__.processes", two)
+    snapshot = str(tmp_path / "x")
     with pytest.raises(SystemExit, match="2"):
-        snapshot = str(tmp_path / "x")
         training([*SHORT, "--strategy", "sharded", "--snapshot", snapshot])
     said = " ".join(capsys.readouterr().err.split())
     assert "a snapshot needs whole weights in one process, got" in said

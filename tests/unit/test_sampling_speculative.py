@@ -17,7 +17,14 @@ from transformer_lib.sampling import generate, restrict, speculative
 from transformer_lib.sampling.drafts import _passes
 
 SMALL = Config(
-    vocab_size=13, d_model=16, n_layers=2, n_heads=2, d_ff=24, max_len=40, tied=False
+    vocab_size=13,
+    d_model=16,
+    n_layers=2,
+    n_heads=2,
+    d_ff=24,
+    max_len=40,
+    tied=False,
+    scale_embeddings=True,  # else an untrained model says one word again and again
 )
 PROMPT = torch.tensor([[3, 1, 4, 1]])
 COLD = partial(restrict, temperature=0.0)
