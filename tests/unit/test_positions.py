@@ -1,6 +1,7 @@
 """positions: small cases by hand, the three doors of each kind, every refusal."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -30,7 +31,13 @@ KINDS = {
     "rotary": RotaryPositions(),
     "alibi": AlibiPositions(n_heads=2),
 }
+
+
 ADDS, TURNS, SHIFTS = {"sinusoidal", "learned"}, {"rotary"}, {"alibi"}
+
+
+def double(numbers):
+    return torch.tensor(numbers, dtype=torch.float64)
 
 
 def test_frequencies_by_hand():
@@ -63,6 +70,12 @@ def test_rotate_turns_from_the_first_half_towards_the_second():
     x = torch.tensor([[1.0, 0.0, 0.0, 0.0]])
     want = torch.tensor([[math.cos(3.0), 0.0, math.sin(3.0), 0.0]])
     assert_near(rotate(x, torch.tensor([3])), want)
+
+
+def test_rotate_is_as_exact_as_its_vectors():
+    x = double([[1.0, 0.0]])
+    want = double([[math.cos(50.0), math.sin(50.0)]])
+    assert_near(rotate(x, torch.tensor([50])), want)
 
 
 def test_fractions_are_positions_too():
@@ -170,6 +183,16 @@ def test_positions_of_a_batch_turn_the_heads_of_each_sequence():
     for row in (0, 1):
         for head in (0, 1, 2):
             assert_near(got[row, head], rotate(x[row, head], positions[row]))
+
+
+NO_RANGE = {"low": 0.0}, {"low": 4.0}, {"trained_len": 0}
+RULE = r"needs factor >= 1, 0 < low < high and trained_len > 0, got RotaryScaling\("
+
+
+@pytest.mark.parametrize("changes", NO_RANGE)
+def test_a_scaling_needs_a_range_and_a_length(changes):
+    with pytest.raises(ValueError, match=RULE):
+        replace(SCALING, **changes)
 
 
 REFUSED = {
