@@ -31,8 +31,6 @@ KINDS = {
     "rotary": RotaryPositions(),
     "alibi": AlibiPositions(n_heads=2),
 }
-
-
 ADDS, TURNS, SHIFTS = {"sinusoidal", "learned"}, {"rotary"}, {"alibi"}
 
 
