@@ -1,6 +1,7 @@
 """pretrained: the shipped models do what their metrics say, and fit in the package."""
 
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -146,3 +147,23 @@ def test_a_folder_of_somebody_else_is_no_model(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "gpt2"}))
     with pytest.raises(ValueError, match="a saved model must hold"):
         load_folder(tmp_path)
+
+
+def test_the_readme_tells_the_metrics_of_the_notes(shelf):
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    rows = {
+        row.split("`")[1]: row for row in readme.splitlines() if row.startswith("| `")
+    }
+    said = {
+        "number-translator": ["100 %"],
+        "manual-lm": [f"{shelf['manual-lm'].metrics['validation bits per byte']:.3f}"],
+        "reverser": ["100 %"],
+        **{
+            name: [f"{shelf[name].metrics['loss in the second copy']:.2f}"]
+            for name in ("induction-1", "induction-2")
+        },
+    }
+    for name, figures in said.items():
+        assert all(figure in rows[name] for figure in figures)
+    for name in ("number-translator", "reverser"):
+        assert set(shelf[name].metrics.values()) == {1.0}
