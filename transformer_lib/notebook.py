@@ -69,4 +69,11 @@ def show(thing: Callable[..., Any] | type) -> _Source:
         raise ValueError(
             f"show needs a function or class written in Python, got {thing!r}"
         ) from None
-    return _Source(f"{path.parent.name}/{path.name}, line {first}", "".join(lines))
+    return _Source(f"{_place(path)}, line {first}", "".join(lines))
+
+
+def _place(path: Path) -> str:
+    """Return the path from the package on, or from the folder of another file."""
+    package = Path(__file__).parent
+    root = package if path.is_relative_to(package) else path.parent
+    return path.relative_to(root.parent).as_posix()

@@ -11,6 +11,7 @@ import torch
 
 from transformer_lib import attention, positions
 from transformer_lib.notebook import device, setup, show
+from transformer_lib.positions import kinds
 
 
 @pytest.fixture
@@ -92,15 +93,15 @@ def test_the_device_is_one_that_works():
     [
         (attention.attention, attention),
         (attention.Attend, attention),
-        (positions.RotaryPositions, positions),
-        (positions.RotaryPositions.rotation, positions),
+        (positions.RotaryPositions, kinds),
+        (positions.RotaryPositions.rotation, kinds),
     ],
 )
 def test_show_gives_the_source_as_it_stands_in_the_file(thing, module):
     path = Path(module.__file__)
     shown = show(thing)
     place, _, line = shown.title.rpartition(", line ")
-    assert place == f"transformer_lib/{path.name}"
+    assert place == module.__name__.replace(".", "/") + ".py"
     rest = path.read_text("utf-8").splitlines(keepends=True)[int(line) - 1 :]
     assert "".join(rest).startswith(shown.code)
     assert f" {thing.__name__}(" in shown.code.replace("):", "(")

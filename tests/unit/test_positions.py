@@ -70,12 +70,6 @@ def test_rotate_turns_from_the_first_half_towards_the_second():
     assert_near(rotate(x, torch.tensor([3])), want)
 
 
-def test_rotate_is_as_exact_as_its_vectors():
-    x = double([[1.0, 0.0]])
-    want = double([[math.cos(50.0), math.sin(50.0)]])
-    assert_near(rotate(x, torch.tensor([50])), want)
-
-
 def test_fractions_are_positions_too():
     half = torch.tensor([0.5])
     assert_near(sinusoid(half, 2), torch.tensor([[math.sin(0.5), math.cos(0.5)]]))

@@ -92,8 +92,7 @@ def rotate(
     Raises:
         ValueError: if d_head is odd or not positive, or the base not above 0.
     """
-    places = positions.to(torch.promote_types(x.dtype, torch.float32))
-    clocks = angles(places, frequencies(x.shape[-1], base=base))
+    clocks = angles(positions, frequencies(x.shape[-1], base=base))
     return turn(x, clocks.cos().to(x.dtype), clocks.sin().to(x.dtype))
 
 
