@@ -16,6 +16,7 @@ from transformer_lib.cache import Int8Cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.masks import padding_mask, windowed
+from transformer_lib.positions import rotate, sinusoid
 from transformer_lib.sampling import (
     beam_search,
     beam_translate,
@@ -95,3 +96,9 @@ def test_the_default_device_decides_nothing(case):
         got = case()
     assert got.device.type == "cpu"
     assert got.equal(want)
+
+
+def test_the_clocks_stand_where_the_positions_are():
+    there = torch.arange(3, device="meta")
+    assert sinusoid(there, 4).device == there.device
+    assert rotate(torch.zeros(3, 4, device="meta"), there).device == there.device
