@@ -79,6 +79,11 @@ def test_heads_may_have_a_width_of_their_own():
     assert layer(torch.zeros(1, 3, 6)).shape == (1, 3, 6)
 
 
+def test_a_head_may_be_one_number_wide():
+    layer = MultiHeadAttention(6, 4, d_head=1)
+    assert layer(normal(0, 2, 3, 6)).shape == (2, 3, 6)
+
+
 def test_matrices_start_as_glorot_and_bengio_say():
     torch.manual_seed(0)
     weight = MultiHeadAttention(100, 4, 1, bias=True).key.weight
@@ -158,7 +163,7 @@ def test_the_caches_are_stores(store):
 
 REFUSED = {
     "uneven pieces": (
-        lambda: BARE.split_heads(torch.zeros(3, 5), 2),
+        lambda: BARE.split_heads(torch.zeros(2, 3, 5), 2),
         "n_heads must divide the width, got n_heads=2, width=5",
     ),
     "no pieces": (
