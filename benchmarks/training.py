@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -14,6 +15,7 @@ from transformer_lib.blocks import Config
 from transformer_lib.decoder import Decoder
 from transformer_lib.training import next_token_loss
 
+Loss = Callable[[nn.Module, Tensor], Tensor]
 VOCAB_SIZE = 1024
 SIZES = {
     "4 layers, width 128": {"d_model": 128, "n_layers": 4, "n_heads": 4},
@@ -45,6 +47,8 @@ def hugging_face(size: dict[str, int]) -> nn.Module:
         n_embd=size["d_model"],
         n_layer=size["n_layers"],
         n_head=size["n_heads"],
+        bos_token_id=None,
+        eos_token_id=None,
         resid_pdrop=0.0,
         embd_pdrop=0.0,
         attn_pdrop=0.0,
@@ -103,12 +107,22 @@ def x_transformers(size: dict[str, int]) -> nn.Module | None:
     )
 
 
-def step(model: nn.Module, optimizer: torch.optim.Optimizer, tokens: Tensor) -> None:
+def plain_loss(model: nn.Module, tokens: Tensor) -> Tensor:
+    """Return our loss of a model that returns logits."""
+    return next_token_loss(model(tokens), tokens)
+
+
+def own_loss(model: nn.Module, tokens: Tensor) -> Tensor:
+    """Return the loss that Hugging Face's model computes itself, as its users do."""
+    return model(tokens, labels=tokens).loss
+
+
+def step(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Loss, tokens: Tensor
+) -> None:
     """Take one step, the same for every model."""
-    output = model(tokens)
-    logits = output if isinstance(output, Tensor) else output.logits
     optimizer.zero_grad()
-    next_token_loss(logits, tokens).backward()
+    loss(model, tokens).backward()
     optimizer.step()
 
 
@@ -131,7 +145,8 @@ def actions(size: dict[str, int]) -> dict[str, Action]:
             optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
             if "compile" in name:
                 model.compile()
-            steps[name] = partial(step, model, optimizer, tokens)
+            loss = own_loss if isinstance(model, GPT2LMHeadModel) else plain_loss
+            steps[name] = partial(step, model, optimizer, loss, tokens)
     return steps
 
 
