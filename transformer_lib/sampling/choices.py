@@ -77,13 +77,18 @@ def _uniform(
 ) -> Float[Tensor, "batch 1"]:
     """Draw one number per row, from 0 to below 1."""
     if generator is None or isinstance(generator, Generator):
-        return torch.rand(batch, 1, generator=generator, dtype=torch.float64)
+        return torch.rand(
+            batch, 1, generator=generator, dtype=torch.float64, device="cpu"
+        )
     if len(generator) != batch:
         raise ValueError(
             "sampling needs one generator for all rows or one per row, got "
             f"{len(generator)} for {batch} rows"
         )
-    rows = [torch.rand(1, generator=one, dtype=torch.float64) for one in generator]
+    rows = [
+        torch.rand(1, generator=one, dtype=torch.float64, device="cpu")
+        for one in generator
+    ]
     return torch.stack(rows)
 
 
