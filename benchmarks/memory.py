@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import json
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.graph import saved_tensors_hooks
 
 from benchmarks.generation import TEN_MILLION, decoder, prompt
 from benchmarks.harness import Report
+from transformer_lib.blocks import Config
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.training import next_token_loss
@@ -22,10 +25,18 @@ BATCH, LENGTH, PLACES = 8, 256, 1024
 MEGABYTE = 2**20
 
 
-def resident() -> int:
-    """Return the highest memory of this process so far, in bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+def memory(field: str) -> int:
+    """Return the memory of this process in bytes: VmRSS is now, VmHWM the peak."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(f"{field}:"))
+    return 1024 * int(line.split()[1])
+
+
+def forget_peak() -> int:
+    """Let the peak begin anew; return the memory in use."""
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")
+    return memory("VmRSS")
 
 
 def saved_bytes(action: Callable[[], object], parameters: list[Tensor]) -> int:
@@ -46,45 +57,42 @@ def saved_bytes(action: Callable[[], object], parameters: list[Tensor]) -> int:
 
 
 def training() -> dict[str, float]:
-    """Count and measure one training step."""
-    model = Decoder(TEN_MILLION)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    """Count and measure two training steps, from nothing."""
     tokens = torch.randint(TEN_MILLION.vocab_size, (BATCH, LENGTH))
-    weights = sum(p.nbytes for p in model.parameters())
-    _step(model, optimizer, tokens[:1, :8])  # the moments are there, and the libraries
+    _steps(replace(TEN_MILLION, n_layers=1, d_model=20), tokens[:1, :8])
+    before = forget_peak()
+    model = _steps(TEN_MILLION, tokens)
+    peak = memory("VmHWM") - before
     kept = saved_bytes(
         lambda: next_token_loss(model(tokens), tokens), list(model.parameters())
     )
-    before = resident() - 4 * weights
-    _step(model, optimizer, tokens)
-    return {
-        "counted": (4 * weights + kept) / MEGABYTE,
-        "measured": (resident() - before) / MEGABYTE,
-    }
+    weights = sum(p.nbytes for p in model.parameters())
+    return {"counted": (4 * weights + kept) / MEGABYTE, "measured": peak / MEGABYTE}
 
 
-def _step(model: nn.Module, optimizer: torch.optim.Optimizer, tokens: Tensor) -> None:
-    next_token_loss(model(tokens), tokens).backward()
-    optimizer.step()
-    optimizer.zero_grad()
+def _steps(config: Config, tokens: Tensor) -> Decoder:
+    """Take two steps: in the second one, gradients and moments are all there."""
+    model = Decoder(config)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    for _ in range(2):
+        next_token_loss(model(tokens), tokens).backward()
+        optimizer.step()
+    return model
 
 
 @torch.inference_mode()
 def generation() -> dict[str, float]:
-    """Count and measure the cache of a full generation."""
+    """Count and measure the cache of a full generation, filled chunk by chunk."""
     model = decoder(TEN_MILLION)
-    model(prompt(model, 8))
-    before = resident()
+    tokens = prompt(model, 16).expand(BATCH, -1)
+    model.states(tokens, cache=new_cache(model.config, BATCH, 16))
+    before = forget_peak()
     cache = new_cache(model.config, BATCH, PLACES)
-    for start in range(0, PLACES, 128):
-        tokens = prompt(model, 128).expand(BATCH, -1)
-        assert cache[0].length == start
+    while cache[0].length < PLACES:
         model.states(tokens, cache=cache)
+    peak = memory("VmHWM") - before
     counted = sum(store.n_bytes for store in cache)
-    return {
-        "counted": counted / MEGABYTE,
-        "measured": (resident() - before) / MEGABYTE,
-    }
+    return {"counted": counted / MEGABYTE, "measured": peak / MEGABYTE}
 
 
 CASES = {"training": training, "generation": generation}
