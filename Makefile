@@ -47,4 +47,4 @@ format: setup
 	@.venv/bin/ruff format
 
 clean:
-	rm -rf _build build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf _build build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage
