@@ -39,6 +39,7 @@ UNSOURCED = {
     "pad_left": "bookkeeping of batches, no paper's idea",
     "Hypotheses": "our own pair of texts and scores",
     "Loss": "our own seam between the loop and what it minimizes",
+    "column_major": "bookkeeping of memory",
     "attention_layers": "a list of a model's parts",
     "record_attention": "our own way to read the weights",
     "Processes": "our own name for who takes part",

@@ -5,6 +5,7 @@ from transformer_lib.sampling.choices import greedy, restrict, sample
 from transformer_lib.sampling.drafts import speculative
 from transformer_lib.sampling.generation import Choose, generate, translate
 from transformer_lib.sampling.inputs import pad_left
+from transformer_lib.sampling.layout import column_major
 from transformer_lib.sampling.search import Hypotheses, length_penalty
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Hypotheses",
     "beam_search",
     "beam_translate",
+    "column_major",
     "generate",
     "greedy",
     "length_penalty",

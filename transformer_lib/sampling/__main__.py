@@ -20,7 +20,14 @@ from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.notebook import device
 from transformer_lib.pretrained.store import Pretrained, load, load_folder, names
-from transformer_lib.sampling import generate, greedy, restrict, sample, translate
+from transformer_lib.sampling import (
+    column_major,
+    generate,
+    greedy,
+    restrict,
+    sample,
+    translate,
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,7 +73,7 @@ def _texts(shelf: Pretrained, args: argparse.Namespace) -> Iterator[Tensor]:
     """Open the stream of tokens."""
     if shelf.tokenizer is None:
         raise ValueError(f"only models of texts can write, got {args.model!r}")
-    model = shelf.model.to(device())
+    model = column_major(shelf.model.to(device()))
     read = shelf.tokenizer.encode(args.prompt)
     ids = torch.tensor([read], dtype=torch.int64, device=device())
     how: dict[str, Any] = {
