@@ -41,7 +41,8 @@ def split_heads(
         raise ValueError(
             f"n_heads must divide the width, got n_heads={n_heads}, width={x.shape[-1]}"
         )
-    return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+    d_head = x.shape[-1] // n_heads
+    return x.reshape(*x.shape[:-1], n_heads, d_head).transpose(-3, -2)
 
 
 def merge_heads(
