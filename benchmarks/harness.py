@@ -121,16 +121,16 @@ def publish(report: Report, where: Mapping[str, str | int | float]) -> None:
         low, middle, high = (1000 * t for t in quartiles(row.times))
         rate = row.work / row.median
         print(
-            f"{name:34}{middle:10.2f} ms  [{low:.2f}, {high:.2f}]"
+            f"{name:46}{middle:10.2f} ms  [{low:.2f}, {high:.2f}]"
             f"{rate:12.4g} {row.unit}/s  ({len(row.times)} rounds)"
         )
     for title, ratio in report.ratios.items():
         print(
-            f"{title:34}{ratio['median']:10.2f} x   "
+            f"{title:46}{ratio['median']:10.2f} x   "
             f"[{ratio['lower']:.2f}, {ratio['upper']:.2f}]"
         )
     for title, fact in report.facts.items():
-        print(f"{title:34}{fact:>14}")
+        print(f"{title:46}{fact:>14}")
     RESULTS.mkdir(exist_ok=True)
     content = {"machine": dict(where), **asdict(report)}
     path = RESULTS / f"{report.name}.json"
