@@ -108,14 +108,9 @@ def fused_attention(
             mask = None
         else:
             mask = _lower_right(query.shape[-2], key.shape[-2], query.device)
+    grouped = query.shape[:-2] != key.shape[:-2]
     return F.scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        attn_mask=mask,
-        dropout_p=dropout,
-        is_causal=is_causal,
-        enable_gqa=query.shape[:-2] != key.shape[:-2],
+        query, key, value, mask, dropout, is_causal, enable_gqa=grouped
     )
 
 
@@ -144,9 +139,10 @@ def _for_each_query_head(x: Tensor, query: Tensor) -> Tensor:
 def _check_fit(query: Tensor, key: Tensor, mask: Tensor | str | None) -> None:
     """Refuse queries, keys and masks that do not belong together."""
     _check_dtypes("query and key", query, key)
-    shapes = f"query {tuple(query.shape)} and key {tuple(key.shape)}"
     if query.shape[-1] != key.shape[-1]:
-        raise ValueError(f"query and key must be equally wide, got {shapes}")
+        raise ValueError(
+            f"query and key must be equally wide, got {_shapes(query, key)}"
+        )
     heads_fit = query.shape[:-2] == key.shape[:-2] or (
         query.ndim == key.ndim > 2
         and query.shape[:-3] == key.shape[:-3]
@@ -155,12 +151,16 @@ def _check_fit(query: Tensor, key: Tensor, mask: Tensor | str | None) -> None:
     if not heads_fit:
         raise ValueError(
             "query and key must have the same batch axes, and key heads (axis -3) "
-            f"must divide query heads, got {shapes}"
+            f"must divide query heads, got {_shapes(query, key)}"
         )
     if isinstance(mask, str) and mask != "causal":
         raise ValueError(f"the only mask word is 'causal', got {mask!r}")
     if isinstance(mask, Tensor):
         _check_mask(mask, query, key.shape[-2])
+
+
+def _shapes(query: Tensor, key: Tensor) -> str:
+    return f"query {tuple(query.shape)} and key {tuple(key.shape)}"
 
 
 def _check_mask(mask: Tensor, query: Tensor, kv_len: int) -> None:
