@@ -96,20 +96,22 @@ class LearnedPositions(NoPositions):
         Raises:
             ValueError: if a position has no row.
         """
-        max_len = self.table.num_embeddings
-        outside = (positions < 0) | (positions >= max_len)
         # a look at the data would break a compiled graph, and stall a GPU
-        if _may_look(positions) and outside.any():
-            raise ValueError(
-                f"positions must be from 0 to max_len - 1 = {max_len - 1}, got "
-                f"{int(positions[outside][0])}; build the table with a larger max_len"
-            )
+        if positions.device.type == "cpu" and not torch.compiler.is_compiling():
+            _check_positions(positions, self.table.num_embeddings)
         return x + self.table(positions)
 
 
-def _may_look(positions: Tensor) -> bool:
-    """Say whether reading numbers costs nothing here."""
-    return positions.device.type == "cpu" and not torch.compiler.is_compiling()
+def _check_positions(positions: Tensor, max_len: int) -> None:
+    """Refuse positions without a row; one look at the first and the last of them."""
+    if positions.numel() == 0:
+        return
+    low, high = (int(end) for end in positions.aminmax())
+    if low < 0 or high >= max_len:
+        raise ValueError(
+            f"positions must be from 0 to max_len - 1 = {max_len - 1}, got "
+            f"{low if low < 0 else high}; build the table with a larger max_len"
+        )
 
 
 class RotaryPositions(NoPositions):
