@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -133,7 +134,7 @@ def publish(report: Report, where: Mapping[str, str | int | float]) -> None:
         print(f"{title:46}{fact:>14}")
     RESULTS.mkdir(exist_ok=True)
     content = {"machine": dict(where), **asdict(report)}
-    path = RESULTS / f"{report.name}.json"
+    path = RESULTS / f"{re.sub(r'[^a-z0-9]+', '-', report.name.lower())}.json"
     path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     if report.rows:
         draw(report, path.with_suffix(".png"))
