@@ -117,7 +117,9 @@ def _accept(
 
     Each is kept with probability min(1, p / q).
     """
-    heights = torch.rand(len(drafted), generator=generator, dtype=torch.float64)
+    heights = torch.rand(
+        len(drafted), generator=generator, dtype=torch.float64, device="cpu"
+    )
     at = torch.arange(len(drafted), device=p.device), drafted
     kept = heights.to(p.device) * q[at] < p[at]
     n_kept = int(kept.long().cumprod(dim=0).sum())
