@@ -129,11 +129,12 @@ class Stack(nn.Module):
         """Tell the positions: return the embeddings, the mask and the rotation."""
         end = start + x.shape[1]
         places = torch.arange(end, device=x.device)[None]
-        if positions is None:
-            positions = places[:, start:]
-        bias = self.positions.bias(places[:, start:], places)
+        new = places[:, start:]
+        bias = self.positions.bias(new, places)
+        mask = mask if bias is None else _with_bias(mask, bias, new, places)
+        positions = new if positions is None else positions
         x = self.dropout(self.positions.embed(x, positions))
-        return x, _with_bias(mask, bias), self.positions.rotation(positions)
+        return x, mask, self.positions.rotation(positions)
 
 
 def _stores(
@@ -153,19 +154,15 @@ def _length(cache: Sequence[KeyValueStore] | None) -> int:
     return cache[0].length if cache else 0
 
 
-def _with_bias(mask: HeadsMask | None, bias: Tensor | None) -> HeadsMask | None:
+def _with_bias(
+    mask: HeadsMask | None, bias: Tensor, queries: Tensor, keys: Tensor
+) -> Tensor:
     """Return one mask that shifts the scores by the bias and hides what is hidden."""
-    if bias is None or mask is None:
-        return mask if bias is None else bias
+    if mask is None:
+        return bias
     if isinstance(mask, str):
-        mask = _causal(bias.shape[-2], bias.shape[-1], bias.device)
+        mask = causal_mask(queries, keys)
     mask = mask[:, None] if mask.ndim == 3 else mask
     if mask.dtype == torch.bool:
         return bias.masked_fill(~mask, -torch.inf)
     return mask + bias
-
-
-def _causal(q_len: int, kv_len: int, device: torch.device) -> Tensor:
-    """Spell out the word "causal": the last query lines up with the last key."""
-    places = torch.arange(kv_len, device=device)
-    return causal_mask(places[kv_len - q_len :], places)
