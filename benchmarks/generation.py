@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -16,17 +17,15 @@ from transformer_lib.checkpoints import to_hf
 from transformer_lib.decoder import GPT2_SMALL, Decoder
 from transformer_lib.sampling import column_major, generate
 
-TEN_MILLION = Config(
+TEN_MILLION = replace(
+    GPT2_SMALL,
     vocab_size=1024,
     d_model=320,
     n_layers=8,
     n_heads=5,
     d_ff=1280,
-    max_len=1024,
-    norm="layer",
-    feed_forward="gelu_tanh",
-    positions="learned",
-    bias=True,
+    dropout=0.0,
+    attention_dropout=0.0,
 )
 PROMPT, NEW = 32, 64
 

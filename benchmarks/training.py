@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -11,8 +12,7 @@ from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from benchmarks.harness import Action, Report, Row, rounds
-from transformer_lib.blocks import Config
-from transformer_lib.decoder import Decoder
+from transformer_lib.decoder import GPT2_SMALL, Decoder
 from transformer_lib.training import next_token_loss
 
 Loss = Callable[[nn.Module, Tensor], Tensor]
@@ -26,14 +26,13 @@ BATCH, LENGTH = 8, 256
 
 def ours(size: dict[str, int]) -> nn.Module:
     """Return our decoder with GPT-2's parts."""
-    config = Config(
+    config = replace(
+        GPT2_SMALL,
         vocab_size=VOCAB_SIZE,
         d_ff=4 * size["d_model"],
         max_len=LENGTH,
-        norm="layer",
-        feed_forward="gelu_tanh",
-        positions="learned",
-        bias=True,
+        dropout=0.0,
+        attention_dropout=0.0,
         **size,
     )
     return Decoder(config)

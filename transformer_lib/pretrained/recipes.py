@@ -47,20 +47,8 @@ MANUAL_GPT = replace(
 )
 """A GPT-2 in small, of the same number of parameters: what `MANUAL_LM` must beat."""
 
-REVERSER = Config(
-    vocab_size=64,
-    d_model=64,
-    n_layers=2,
-    n_heads=4,
-    d_ff=128,
-    max_len=16,
-    norm="layer",
-    feed_forward="relu",
-    positions="sinusoidal",
-    bias=True,
-    scale_embeddings=True,
-)
-"""A small encoder."""
+REVERSER = replace(NUMBER_TRANSLATOR, vocab_size=64, max_len=16)
+"""The same blocks, for an encoder alone."""
 
 INDUCTION = Config(
     vocab_size=64,
