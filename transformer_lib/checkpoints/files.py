@@ -11,6 +11,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from transformer_lib.training.snapshots import misfits
+
 
 def read_safetensors(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """Return the tensors of a safetensors file, by their names.
@@ -76,15 +78,8 @@ def check_forms(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> No
         {name: _form(tensor) for name, tensor in tensors.items()}
         for tensors in (found, wanted)
     )
-    misfits = [
-        f"{name} is {have.get(name, 'missing')} instead of {want.get(name, 'nothing')}"
-        for name in {**want, **have}
-        if have.get(name) != want.get(name)
-    ]
-    if misfits:
-        raise ValueError(
-            f"weights must fit the model's config, got: {'; '.join(misfits)}"
-        )
+    if wrong := misfits(have, want):
+        raise ValueError(f"weights must fit the model's config, got: {wrong}")
 
 
 @contextmanager

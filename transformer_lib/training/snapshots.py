@@ -165,17 +165,20 @@ def _forms(tensors: dict[str, Tensor]) -> dict[str, str]:
     }
 
 
-def _check_forms(found: dict[str, str], wanted: dict[str, str]) -> None:
-    """Refuse a snapshot for all its misfits at once."""
-    misfits = [
+def misfits(found: dict[str, str], wanted: dict[str, str]) -> str:
+    """Say all that is missing, extra or of another form, at once."""
+    return "; ".join(
         f"{key} is {found.get(key, 'missing')} instead of {wanted.get(key, 'nothing')}"
         for key in {**wanted, **found}
         if found.get(key) != wanted.get(key)
-    ]
-    if misfits:
+    )
+
+
+def _check_forms(found: dict[str, str], wanted: dict[str, str]) -> None:
+    """Refuse a snapshot for all its misfits at once."""
+    if wrong := misfits(found, wanted):
         raise ValueError(
-            "a snapshot must fit model, optimizer and generator, "
-            f"got: {'; '.join(misfits)}"
+            f"a snapshot must fit model, optimizer and generator, got: {wrong}"
         )
 
 
