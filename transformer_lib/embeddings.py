@@ -34,9 +34,7 @@ class Embedding(nn.Module):
         Raises:
             ValueError: if a token has no row.
         """
-        # a look at the data would break a compiled graph and stall a GPU
-        if not torch.compiler.is_compiling() and tokens.device.type == "cpu":
-            self._check(tokens)
+        check_rows(tokens, len(self.weight), "tokens", "vocab_size")
         rows = nn.functional.embedding(tokens, self.weight)
         return rows if self.scale == 1.0 else rows * self.scale
 
@@ -46,13 +44,22 @@ class Embedding(nn.Module):
         """Return the dot product of each state with each row."""
         return nn.functional.linear(x, self.weight)
 
-    def _check(self, tokens: Tensor) -> None:
-        """Refuse ids without a row; one look at the smallest and the largest."""
-        if tokens.numel() == 0:
-            return
-        low, high = (int(end) for end in tokens.aminmax())
-        if low < 0 or high >= len(self.weight):
-            raise ValueError(
-                f"tokens must be from 0 to vocab_size - 1 = {len(self.weight) - 1}, "
-                f"got {low if low < 0 else high}"
-            )
+
+def check_rows(
+    ids: Int[Tensor, "*batch"], n_rows: int, what: str, size: str, remedy: str = ""
+) -> None:
+    """Refuse ids that have no row in a table; one look at the least and the largest.
+
+    On a GPU and in a compiled graph nothing is looked at: it would stall or break them.
+
+    Raises:
+        ValueError: if an id is negative, or not below ``n_rows``.
+    """
+    if torch.compiler.is_compiling() or ids.device.type != "cpu" or not ids.numel():
+        return
+    low, high = (int(end) for end in ids.aminmax())
+    if low < 0 or high >= n_rows:
+        raise ValueError(
+            f"{what} must be from 0 to {size} - 1 = {n_rows - 1}, "
+            f"got {low if low < 0 else high}{remedy}"
+        )

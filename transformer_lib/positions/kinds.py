@@ -7,10 +7,10 @@ and keys, or shift the scores. Each kind uses one door and leaves the others alo
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from transformer_lib.embeddings import check_rows
 from transformer_lib.positions.waves import (
     RotaryScaling,
     alibi_slopes,
@@ -96,22 +96,9 @@ class LearnedPositions(NoPositions):
         Raises:
             ValueError: if a position has no row.
         """
-        # a look at the data would break a compiled graph, and stall a GPU
-        if positions.device.type == "cpu" and not torch.compiler.is_compiling():
-            _check_positions(positions, self.table.num_embeddings)
+        remedy = "; build the table with a larger max_len"
+        check_rows(positions, self.table.num_embeddings, "positions", "max_len", remedy)
         return x + self.table(positions)
-
-
-def _check_positions(positions: Tensor, max_len: int) -> None:
-    """Refuse positions without a row; one look at the first and the last of them."""
-    if positions.numel() == 0:
-        return
-    low, high = (int(end) for end in positions.aminmax())
-    if low < 0 or high >= max_len:
-        raise ValueError(
-            f"positions must be from 0 to max_len - 1 = {max_len - 1}, got "
-            f"{low if low < 0 else high}; build the table with a larger max_len"
-        )
 
 
 class RotaryPositions(NoPositions):
