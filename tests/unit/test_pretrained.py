@@ -15,6 +15,7 @@ PROMISED = {
     "number-translator": {
         "held-out exact match": 0.995,
         "unseen range exact match": 0.995,
+        "below 100 exact match": 1.0,
     },
     "reverser": {"exact match": 0.999},
 }

@@ -46,8 +46,10 @@ def numbers(language: str = "de") -> Course:
     """English number words below one million, in another language."""
     split = tasks.NumberSplit()
     drawn = split.draw("training", 60_000, torch.Generator().manual_seed(0))
-    pairs = tasks.number_pairs(sorted(set(drawn)), target=language)
-    sample = "\n".join(words for pair in pairs[::9] for words in pair)
+    # as often as drawn: "zero" stands in no other number, and once is not enough
+    pairs = tasks.number_pairs(drawn, target=language)
+    words = tasks.number_pairs(sorted(set(drawn))[::9], target=language)
+    sample = "\n".join(word for pair in words for word in pair)
     # 88 merges: most are morphemes, and none spans two words' parts yet
     tokenizer = Tokenizer.train(sample, 256 + 88 + 3, special_tokens=tasks.SPECIAL)
     return Course(

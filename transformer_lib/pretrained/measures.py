@@ -28,7 +28,8 @@ def translation(
     """Return the shares of numbers translated without a mistake: kept back, unseen.
 
     Of the numbers kept back ``count`` are drawn, long and short ones; of the range
-    that training never saw, every one is asked, or ``count`` evenly spread.
+    that training never saw, every one is asked, or ``count`` evenly spread. All below
+    100 are in training, as no other number brings their words, and are asked apart.
     """
     held_out = split.draw("held out", count, torch.Generator().manual_seed(1))
     unseen = split.members("unseen")
@@ -36,6 +37,7 @@ def translation(
     return {
         "held-out exact match": _share(model, held_out, tokenizer, language),
         "unseen range exact match": _share(model, unseen.tolist(), tokenizer, language),
+        "below 100 exact match": _share(model, range(100), tokenizer, language),
     }
 
 
