@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from transformer_lib.checks import check
 from transformer_lib.checks.building import built, fitted
 from transformer_lib.checks.running import NotYet, Trouble
 
@@ -93,3 +94,20 @@ def test_an_untouched_class_is_not_yet_done(layer):
 def test_what_cannot_take_the_weights_is_told_why(solution, said):
     with pytest.raises(Trouble, match=said):
         fitted(solution, (2, 3), WEIGHTS, ": one layer")
+
+
+def test_every_stub_of_a_layer_says_not_yet():
+    """As `make notebooks` leaves it: each method of the class is dots."""
+
+    class Stub(torch.nn.Module):
+        def __init__(self, *sizes, **more): ...
+
+        def forward(self, *given): ...
+
+        def logits(self, x): ...
+
+        def update(self, key, value): ...
+
+    layers = ("Embedding", "MultiHeadAttention", "FeedForward", "SwiGLU", "LayerCache")
+    for name in layers:
+        assert "not yet" in check(name)(Stub).message, name
