@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools.setup import assets, interpreters, packages, pip_wheel
+from tools.setup import assets, classic, interpreters, packages, pip_wheel
 from tools.setup.saying import SetupError, ToolError, run_tool
 
 ROOT = Path(__file__).parents[2]
@@ -56,13 +56,27 @@ def test_failed_install_removes_the_environment(tmp_path, monkeypatch, made):
     assert not venv.exists()
 
 
+def test_failed_older_jupyter_is_explained_and_removed(tmp_path, monkeypatch):
+    folder = tmp_path / ".venv.classic"
+
+    def run_tool(command: list[str], env: dict[str, str]) -> None:
+        if "pip" in command:
+            raise ToolError(["ERROR: No matching distribution found for notebook"])
+        folder.mkdir()
+
+    monkeypatch.setattr(classic, "run_tool", run_tool)
+    with pytest.raises(SetupError, match="pip failed: ERROR: No matching"):
+        classic.bring_classic(tmp_path / ".venv", folder)
+    assert not folder.exists()
+
+
 def test_too_little_disk_is_refused_and_little_is_noted(tmp_path, monkeypatch, capsys):
     def free(gigabytes: float) -> None:
         disk = SimpleNamespace(free=gigabytes * 1e9)
         monkeypatch.setattr(packages.shutil, "disk_usage", lambda _: disk)
 
-    free(2.9)
-    with pytest.raises(SetupError, match=r"3 GB of free disk .* got 2\.9 GB"):
+    free(3.9)
+    with pytest.raises(SetupError, match=r"4 GB of free disk .* got 3\.9 GB"):
         packages.check_disk(tmp_path)
     monkeypatch.setattr(packages.os, "uname", lambda: SimpleNamespace(sysname="Linux"))
     free(5.0)

@@ -10,6 +10,7 @@ from tools.setup import stamps
 from tools.setup.saying import SetupError
 
 ROOT = Path(__file__).parents[2]
+CLASSIC = "tests/jupyter/classic.txt"
 NAMES = ("requirements.txt", "constraints.txt", "pyproject.toml", "package-lock.json")
 
 
@@ -18,15 +19,22 @@ class World:
 
     def __init__(self, root: Path, patch: pytest.MonkeyPatch) -> None:
         self.root, self.venv, self.modules = root, root / ".venv", root / "node_modules"
+        self.classic = root / ".venv.classic"
         self.asked: list[str] = []
+        self.version = "3.12.1"
         self.failure: Exception | None = None
-        for name in NAMES:
+        (root / CLASSIC).parent.mkdir(parents=True)
+        for name in (*NAMES, CLASSIC):
             shutil.copy(ROOT / name, root / name)
         patch.setattr(setup, "ROOT", root)
         patch.setattr(setup, "packages_wanted", self.packages_wanted)
         patch.setattr(setup, "assets_wanted", lambda: stamps.assets_wanted(root))
+        patch.setattr(
+            setup, "classic_wanted", lambda venv: stamps.classic_wanted(venv, root)
+        )
         patch.setattr(setup, "bring_packages", self.bring_packages)
         patch.setattr(setup, "bring_assets", self.bring_assets)
+        patch.setattr(setup, "bring_classic", self.bring_classic)
 
     def packages_wanted(self, venv: Path) -> str:
         return stamps.packages_wanted(venv, self.root)
@@ -37,11 +45,16 @@ class World:
         if self.failure:
             raise self.failure
         (venv / "bin/python").touch()
-        (venv / "pyvenv.cfg").write_text("version = 3.12.1\n")
+        (venv / "pyvenv.cfg").write_text(f"version = {self.version}\n")
 
     def bring_assets(self, venv: Path, modules: Path) -> None:
         self.asked.append("assets")
         modules.mkdir()
+
+    def bring_classic(self, venv: Path, classic: Path) -> None:
+        self.asked.append("classic")
+        (classic / "bin").mkdir(parents=True, exist_ok=True)
+        (classic / "bin/python").touch()
 
     def run(self) -> list[str]:
         """Run the set-up; return what it asked for, and forget it."""
@@ -60,7 +73,7 @@ def add_line(path: Path) -> None:
 
 
 def test_second_run_does_nothing(world):
-    assert world.run() == ["afresh", "assets"]
+    assert world.run() == ["afresh", "assets", "classic"]
     assert world.run() == []
     assert world.code == 0
 
@@ -101,6 +114,27 @@ def test_changed_lock_file_brings_the_assets_again(world):
     add_line(world.root / "package-lock.json")
     assert world.run() == ["assets"]
     assert not (world.modules / "old").exists()
+
+
+def test_changed_pins_of_the_older_jupyter_bring_only_it_again(world):
+    world.run()
+    add_line(world.root / CLASSIC)
+    assert world.run() == ["classic"]
+    assert world.run() == []
+
+
+@pytest.mark.parametrize("gone", ["bin/python", stamps.NAME])
+def test_broken_older_jupyter_is_made_again(world, gone):
+    world.run()
+    (world.classic / gone).unlink()
+    assert world.run() == ["classic"]
+
+
+def test_older_jupyter_follows_the_python_of_the_environment(world):
+    world.run()
+    world.version = "3.13.0"
+    stamps.remove_stamp(world.venv)
+    assert world.run() == ["afresh", "classic"]
 
 
 @pytest.mark.parametrize("update", [False, True])

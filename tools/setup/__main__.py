@@ -1,4 +1,4 @@
-"""Bring `.venv` and `node_modules` up to date; at once when they are."""
+"""Bring `.venv`, `node_modules`, `.venv.classic` up to date; at once when they are."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 from tools.setup.assets import bring_assets
+from tools.setup.classic import bring_classic
 from tools.setup.packages import bring_packages
 from tools.setup.saying import ROOT, SetupError, say
 from tools.setup.stamps import (
     assets_wanted,
+    classic_wanted,
     packages_wanted,
     remove_stamp,
     stamp_of,
@@ -40,11 +42,25 @@ def set_up_assets(venv: Path, modules: Path) -> bool:
     return True
 
 
+def set_up_classic(venv: Path, classic: Path) -> bool:
+    """Make or leave `.venv.classic`; say whether anything was done."""
+    wanted = classic_wanted(venv)
+    if stamp_of(classic) == wanted and (classic / "bin/python").exists():
+        return False
+    bring_classic(venv, classic)
+    write_stamp(classic, wanted)
+    return True
+
+
 def main() -> int:
-    """Set up both; on a failure print one line that says what to do."""
+    """Set up all; on a failure print one line that says what to do."""
     venv, modules = ROOT / ".venv", ROOT / "node_modules"
     try:
-        done = [set_up_packages(venv), set_up_assets(venv, modules)]
+        done = [
+            set_up_packages(venv),
+            set_up_assets(venv, modules),
+            set_up_classic(venv, ROOT / ".venv.classic"),
+        ]
     except (SetupError, OSError) as error:
         print(f"set-up failed: {error}", file=sys.stderr)
         return 1

@@ -20,7 +20,7 @@ from tools.setup.saying import (
 )
 
 GIGABYTE = 10**9
-NEEDED, NEEDED_WITH_CUDA = 3, 10  # GB, unpacked, and what pip downloads meanwhile
+NEEDED, NEEDED_WITH_CUDA = 4, 11  # GB, unpacked, and what pip downloads meanwhile
 CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
 NO_SPACE = ("No space left on device", "Errno 28", "Disk quota exceeded")
 NO_INDEX = (

@@ -37,6 +37,13 @@ def assets_wanted(root: Path = ROOT) -> str:
     return hashlib.sha256((root / "package-lock.json").read_bytes()).hexdigest()
 
 
+def classic_wanted(venv: Path, root: Path = ROOT) -> str:
+    """Return the hash of all that decides what `.venv.classic` holds."""
+    pins = (root / "tests/jupyter/classic.txt").read_text(encoding="utf-8")
+    parts = [pins, own_version(venv), str(root)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
 def stamp_of(folder: Path) -> str:
     """Return what the folder was finished with, or nothing if it never was."""
     try:
