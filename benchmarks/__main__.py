@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.harness import machine, publish
 
-NAMES = ("tokens", "training", "generation", "memory", "page")
+NAMES = ("tokens", "training", "generation", "memory", "page", "figures")
 
 
 def main() -> None:

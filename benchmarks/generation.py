@@ -37,7 +37,7 @@ def decoder(config: Config) -> Decoder:
     return Decoder(config).to(device).eval().requires_grad_(False)
 
 
-def twin(model: Decoder) -> GPT2LMHeadModel:
+def twin(model: Decoder, attention: str = "sdpa") -> GPT2LMHeadModel:
     """Return Hugging Face's GPT-2 with the same weights."""
     from transformers import GPT2Config
 
@@ -45,6 +45,7 @@ def twin(model: Decoder) -> GPT2LMHeadModel:
     peer = GPT2LMHeadModel(GPT2Config(**config))
     peer.load_state_dict(state, strict=False)
     peer.tie_weights()
+    peer.set_attn_implementation(attention)
     return peer.to(next(model.parameters()).device).eval()
 
 
@@ -88,25 +89,27 @@ def theirs(peer: GPT2LMHeadModel, tokens: Tensor) -> list[int]:
 def peers(repeats: int = 9) -> Report:
     """Compare at ten million parameters, batch 1."""
     model, columns = decoder(TEN_MILLION), column_major(decoder(TEN_MILLION))
-    peer, tokens = twin(model), prompt(model)
-    assert ours(columns, tokens) == ours(model, tokens)
+    peer, eager, tokens = twin(model), twin(model, "eager"), prompt(model)
+    assert ours(columns, tokens) == ours(model, tokens) == theirs(eager, tokens)
     assert ours(model, tokens) == theirs(peer, tokens) == uncached(model, tokens)
     count = sum(p.numel() for p in model.parameters())
     actions: dict[str, Action] = {
         "ours, cached": partial(ours, model, tokens),
         "ours, cached, column-major": partial(ours, columns, tokens),
         "Hugging Face generate": partial(theirs, peer, tokens),
+        "Hugging Face generate, eager": partial(theirs, eager, tokens),
         "ours, uncached": partial(uncached, model, tokens),
     }
     report = Report(
         "generation",
         f"{NEW} greedy tokens after a prompt of {PROMPT}, batch 1, float32, "
-        f"{count / 1e6:.1f} million parameters; all three give the same tokens.",
+        f"{count / 1e6:.1f} million parameters; all give the same tokens.",
     )
     timed = rounds(actions, repeats=repeats)
     report.rows = {name: Row(t, float(NEW), "tokens") for name, t in timed.items()}
     for name in ("ours, cached", "ours, cached, column-major"):
-        report.compare(f"{name} / Hugging Face", name, "Hugging Face generate")
+        for peer_name in ("Hugging Face generate", "Hugging Face generate, eager"):
+            report.compare(f"{name} / {peer_name}", name, peer_name)
     report.compare("cached / uncached", "ours, cached", "ours, uncached")
     return report
 

@@ -38,8 +38,12 @@ def ours(size: dict[str, int]) -> nn.Module:
     return Decoder(config)
 
 
-def hugging_face(size: dict[str, int]) -> nn.Module:
-    """Return GPT-2 of the same size, without dropout."""
+def hugging_face(size: dict[str, int], attention: str) -> nn.Module:
+    """Return GPT-2 of the same size, without dropout.
+
+    Its attention is "sdpa", PyTorch's fused kernel as in all other rows, or "eager":
+    the definition, with the matrix of weights in memory.
+    """
     config = GPT2Config(
         vocab_size=VOCAB_SIZE,
         n_positions=LENGTH,
@@ -53,7 +57,9 @@ def hugging_face(size: dict[str, int]) -> nn.Module:
         attn_pdrop=0.0,
         use_cache=False,
     )
-    return GPT2LMHeadModel(config)
+    model = GPT2LMHeadModel(config)
+    model.set_attn_implementation(attention)
+    return model
 
 
 class TorchStack(nn.Module):
@@ -131,7 +137,8 @@ def actions(size: dict[str, int]) -> dict[str, Action]:
     models = {
         "ours": ours(size),
         "ours, torch.compile": ours(size),
-        "Hugging Face GPT-2": hugging_face(size),
+        "Hugging Face GPT-2": hugging_face(size, "sdpa"),
+        "Hugging Face GPT-2, eager": hugging_face(size, "eager"),
         "torch.nn": TorchStack(size),
         "x-transformers": x_transformers(size),
     }
@@ -162,8 +169,9 @@ def measure(repeats: int = 15) -> list[Report]:
         timed = rounds(actions(size), repeats=repeats, warmup=3)
         work = float(BATCH * LENGTH)
         report.rows = {name: Row(t, work, "tokens") for name, t in timed.items()}
-        for name in timed:
-            if name != "Hugging Face GPT-2":
-                report.compare(f"{name} / Hugging Face", name, "Hugging Face GPT-2")
+        peer, eager = "Hugging Face GPT-2", "Hugging Face GPT-2, eager"
+        for name in (name for name in timed if name != peer):
+            report.compare(f"{name} / Hugging Face", name, peer)
+        report.compare("ours / Hugging Face, eager", "ours", eager)
         reports.append(report)
     return reports
