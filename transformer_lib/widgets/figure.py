@@ -16,12 +16,15 @@ class Figure(anywidget.AnyWidget):
     """A picture that answers; its traits are all of its state.
 
     A figure sets `name` (of its bundle in static/), declares its traits, which are
-    synchronized and checked without further ado, and defines `check`, `summary`,
-    `table`, `drawing` and `plot`. Traits that must fit each other change together by
-    `figure.update(tokens=..., scores=...)`.
+    synchronized and checked without further ado, and defines `check`. What it says and
+    draws stands in two modules, `wording` with `sentence` and `table`, `picturing`
+    with `drawing` and `plot`, or in methods of its own. Traits that must fit each
+    other change together by `figure.update(tokens=..., scores=...)`.
     """
 
     name: ClassVar[str] = ""
+    wording: Any
+    picturing: Any
     state_names: ClassVar[tuple[str, ...]] = ()
     _ipython_display_ = None  # ipywidgets 7 would otherwise bypass _repr_mimebundle_
 
@@ -61,19 +64,20 @@ class Figure(anywidget.AnyWidget):
 
     def summary(self) -> str:
         """Say in one sentence what the figure shows, with its numbers."""
-        raise NotImplementedError
+        return str(self.wording.sentence(self))
 
     def table(self) -> tuple[list[str], list[list[Any]]]:
         """Give the numbers that the figure shows: a header and rows."""
-        raise NotImplementedError
+        header, rows = self.wording.table(self)
+        return header, rows
 
     def drawing(self) -> str:
         """Draw the state as plain SVG; see `picture`."""
-        raise NotImplementedError
+        return str(self.picturing.drawing(self))
 
     def plot(self) -> Any:
         """Draw the same state with matplotlib and return the matplotlib figure."""
-        raise NotImplementedError
+        return self.picturing.plot(self)
 
     def html(self) -> str:
         """Return the figure for a page: its state, and a still picture of it inside."""

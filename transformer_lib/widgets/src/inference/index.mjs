@@ -32,14 +32,20 @@ session  createSession(model, { capacity, headFactor, placeOf }), all optional.
   Classifier
          read(tokens, watch) -> logits (tokens, classes) in one array.
 watch    { attention(part, layer, head, query, weights),
-           stream(part, layer, query, x) }, both optional; part is "decoder", "encoder"
-         or "cross". weights are those of one query, (kept,); x is one row of the stream,
-         (d_model,): layer 0 is the embeddings, layer l stands behind block l. Both are
-         memory that the next row overwrites: copy what you keep, or use a recorder.
+           stream(part, layer, query, x),
+           added(part, layer, name, query, change, x) }, all optional; part is "decoder",
+         "encoder" or "cross". weights are those of one query, (kept,); x is one row of
+         the stream, (d_model,): layer 0 is the embeddings, layer l stands behind block l.
+         change is what "attention", "cross" or "feed_forward" of a block added (before
+         the norm, where that comes after), x the stream then. All are memory that the
+         next row overwrites: copy what you keep, or use a recorder.
+bring  bring(ui, name, ready) -> a line for a figure: a bar while the model comes, then what
+         runs here, or why it did not come. ready(model) is called once, then ui.repaint().
 recorder() is a watch with weights[part][layer][head][query] and
          streams[part][layer][query], copied.
 tokenizer  encode(text) -> ids, decode(ids) -> text, bytes(id), special(name), size.
 */
+export { bring } from "./bring.mjs";
 export { loadModel } from "./load.mjs";
 export { createSession, recorder } from "./models.mjs";
 export { argmax } from "./ops.mjs";

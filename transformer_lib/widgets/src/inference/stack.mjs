@@ -41,7 +41,7 @@ function crossAttention(model, path, room, size, use, { source, remembered }) {
   return (n, start, watch) => layer.look(n, start, source.length, watch);
 }
 
-/** The runs of one block, in order, each on the stream of the room. */
+/** The layers of one block, in order: [name, run], each on the stream of the room. */
 function createBlock(model, path, room, size, use, memory) {
   const { residual, norm, feed_forward: word } = model.config;
   const { join } = choose(RESIDUALS, "residual", residual);
@@ -51,8 +51,10 @@ function createBlock(model, path, room, size, use, memory) {
     ...(memory && { cross: (layer) => crossAttention(model, layer, room, size, use, memory) }),
     feed_forward: (layer) => choose(FEED_FORWARDS, "feed_forward", word)(model, layer, room),
   };
-  return Object.entries(make).map(([name, layer]) =>
-    join(room, normOf(model, `${path}.${name}.norm`), layer(`${path}.${name}.layer`)));
+  return Object.entries(make).map(([name, layer]) => [
+    name,
+    join(room, normOf(model, `${path}.${name}.norm`), layer(`${path}.${name}.layer`)),
+  ]);
 }
 
 /**
@@ -75,12 +77,15 @@ export function createStack(model, path, given) {
     const use = { part, layer, seen, positions, headFactor };
     return createBlock(model, `${path}.blocks.${layer}`, room, size, use, memory);
   });
+  const row = (rows, i) => rows.subarray(i * size.width, (i + 1) * size.width);
   const tell = (layer, n, start, watch) => {
     if (!watch.stream) return;
-    for (let i = 0; i < n; i += 1) {
-      const row = room.x.subarray(i * size.width, (i + 1) * size.width);
-      watch.stream(part, layer, start + i, row);
-    }
+    for (let i = 0; i < n; i += 1) watch.stream(part, layer, start + i, row(room.x, i));
+  };
+  const tellAdded = (layer, name, n, start, watch) => {
+    if (!watch.added) return;
+    for (let i = 0; i < n; i += 1)
+      watch.added(part, layer, name, start + i, row(room.change, i), row(room.x, i));
   };
   return {
     room,
@@ -88,8 +93,11 @@ export function createStack(model, path, given) {
     run(n, start, watch) {
       positions.embed(room.x, n, start);
       tell(0, n, start, watch);
-      blocks.forEach((runs, b) => {
-        for (const run of runs) run(n, start, watch);
+      blocks.forEach((layers, b) => {
+        for (const [name, run] of layers) {
+          run(n, start, watch);
+          tellAdded(b, name, n, start, watch);
+        }
         tell(b + 1, n, start, watch);
       });
     },

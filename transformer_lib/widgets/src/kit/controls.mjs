@@ -106,17 +106,19 @@ export function controls(ui) {
     },
     /** { action(state) -> patch or nothing, text(state) } */
     button(option) {
+      const { label, action, text = () => label } = option;
       const node = h("button", {
-        type: "button", text: option.label,
+        type: "button", text: label,
         onclick: () => {
-          const patch = option.action(ui.state());
+          const state = ui.state();
+          const patch = !off(option, state) && action(state);
           if (patch) ui.set(patch);
         },
       });
-      ui.bind((state) => {
-        set(node, { disabled: off(option, state) });
-        if (option.text) set(node, { text: option.text(state) });
-      });
+      // a button that went out under the keyboard would take the focus with it
+      ui.bind((state) => set(node, {
+        disabled: off(option, state) && !node.matches(":focus-visible"), text: text(state),
+      }));
       return node;
     },
     /** A title and several controls in one labeled group. */

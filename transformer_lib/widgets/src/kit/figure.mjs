@@ -31,14 +31,16 @@ function store(model, traits, changed, signal) {
 function tableView() {
   const table = h("table");
   const node = h(
-    "details", {}, h("summary", { text: "Data table" }), h("div", { class: "scroll" }, table),
+    "details", {}, h("summary", { text: "Data table" }),
+    h("div", { class: "scroll", tabindex: 0 }, table), // it may scroll sideways
   );
   const cells = (row, values, head) =>
     join(row, values, (_, i) => i, (_, i) =>
       i && !head ? h("td") : h("th", { scope: head ? "col" : "row" }),
     (cell, value) => set(cell, { text: String(value) }));
-  const draw = ({ caption, header, rows }) => {
+  const draw = (make) => {
     if (!node.open) return;
+    const { caption, header, rows } = make();
     join(table, [{ caption }, { header }, ...rows.map((row) => ({ row }))], (_, i) => i,
       (item) => h(item.caption === undefined ? "tr" : "caption"),
       (line, item) => {
@@ -64,7 +66,7 @@ function exportView(name, get) {
     item(kind.toUpperCase(), async () => download(await make(), `${name}.${kind}`, type));
   const link = item("Copy link", () => copy(get.link()));
   const ontoggle = () => set(link, { hidden: get.link() === null });
-  const node = h(
+  return h(
     "details", { ontoggle }, h("summary", { text: "Export" }),
     h("div", {},
       h("div", { class: "menu" },
@@ -76,7 +78,6 @@ function exportView(name, get) {
         done),
       out),
   );
-  return node;
 }
 
 function frame(spec) {
@@ -128,6 +129,7 @@ function mount(spec, model, el) {
   const data = store(model, spec.traits, repaint, signal);
   const ui = {
     ...data,
+    widget: model,
     repaint,
     bind: (update) => bound.push(update),
     locked: (state = data.state()) => spec.locked?.(state) ?? null,
@@ -178,7 +180,7 @@ function mount(spec, model, el) {
       for (const update of bound) update(state);
       built.draw(geometry, view);
       set(part.say, { text: spec.sentence(geometry, ui.active()) });
-      table.draw(spec.table(geometry));
+      table.draw(() => spec.table(geometry));
       show(null);
     } catch (error) {
       show(error);

@@ -30,6 +30,7 @@ ui     state() now; set({ trait: value }) changes traits here and in Python; res
        hover(cell or null) is passing attention, lock(cell or null) stays; active() is
        hover or locked; bind(update(state)) runs before each draw; repaint(); light(part).
        layout runs only when state or width changed, draw also when the hover changed.
+       widget is what anywidget gave: bring(ui, ...) of inference/ asks it for weights.
        Never change what state() holds: build new lists.
 controls  ui.slider, number, text, toggle, select, choice, button, group: controls.mjs.
        Bound by { label, trait } or { label, get(state), set(value, state) -> patch },

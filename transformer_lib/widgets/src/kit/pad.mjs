@@ -49,6 +49,7 @@ export function pad(ui, svg, { label, to, from, key }) {
   const go = (cell) => {
     at = cell;
     hover(at);
+    queueMicrotask(() => spot.scrollIntoView({ block: "nearest" })); // where it is painted
   };
   keys(spot, { size, here: () => at, go, toggle, lock: ui.lock, key });
 

@@ -41,8 +41,7 @@ padding:1px 10px;min-width:32px;justify-content:center;white-space:nowrap}
 .formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
-.equation{font-family:Georgia,"Times New Roman",serif;
-font-size:1.1em}
+.equation{font-size:1.1em;font-family:Georgia,serif}
 .code,.formula .code button{font-family:var(--mono);font-size:max(12.5px,.85em)}
 .formula button{font:inherit;min-height:24px;min-width:24px;padding:0 2px;border-radius:4px;
 border-color:transparent;border-bottom:1px dotted var(--line);line-height:1.5}
