@@ -1,0 +1,207 @@
+// EmbeddingLookup: an embedding is a row lookup, and nearness is learned.
+import { figure, fill, h, pad, panel, quote, s, set } from "./kit/index.mjs";
+import { cloud, frame, lookup, places, ranking } from "./embedding_lookup/shapes.mjs";
+import { MOST, kin, nearest, plane, read } from "./embedding_lookup/values.mjs";
+import { pytorch, sentence, table, when } from "./embedding_lookup/words.mjs";
+
+export { pytorch, sentence, table };
+
+/** Python says what is wrong; this stops only a page or a link that was edited. */
+function check({ words, groups, tables, steps, step, tokens, view, selected: [row = 0, column = 0] }) {
+  const width = tables[0]?.[0]?.length;
+  const among = (i, n) => Number.isInteger(i) && i >= 0 && i < n;
+  const right =
+    words.length > 1 && width > 1 && [0, words.length].includes(groups.length) &&
+    tables.every((rows) => rows.length === words.length && rows.every((r) =>
+      r.length === width && r.every(Number.isFinite))) &&
+    steps.length === tables.length && steps.includes(step) && tokens.length <= MOST &&
+    ["lookup", "one-hot"].includes(view) &&
+    [...tokens, row].every((i) => among(i, words.length)) && among(column, width);
+  if (!right) throw Error("words, tables, steps and tokens must fit each other");
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, room = 680) {
+  check(state);
+  const { tables, steps, step, tokens, groups, selected } = state;
+  const index = steps.indexOf(step);
+  const rows = tables[index];
+  const geometry = {
+    state, room, index, table: rows, output: tokens.map((row) => rows[row]),
+    most: Math.max(...tables.flat(2).map(Math.abs)) || 1,
+    nearest: nearest(rows),
+    kin: kin(rows, groups), kinBefore: kin(tables[0], groups),
+    kinds: [...new Set(groups.filter(Boolean))], plane: plane(tables),
+    picked: selected[0] ?? tokens[0] ?? 0,
+  };
+  return { ...geometry, frame: frame(geometry) };
+}
+
+export const locked = ({ selected }) => (selected.length ? selected : null);
+
+const spaced = ({ words, tokens }) => tokens.map((row) => words[row]).join(" ");
+
+/** The reader's words, and a note that names what has no row. */
+function field(ui) {
+  let [draft, typed] = [null, false];
+  const note = h("p", { class: "note", role: "status" });
+  const input = ui.text({
+    label: "Your words", maxlength: 200,
+    get: (state) => {
+      typed &&= String(read(draft, state.words).tokens) === String(state.tokens);
+      if (!typed) draft = spaced(state);
+      return draft;
+    },
+    set: (text, { words }) => {
+      [draft, typed] = [text, true];
+      return { tokens: read(text, words).tokens };
+    },
+  });
+  ui.bind(({ words }) => {
+    const { unknown, more } = read(typed ? draft : "", words);
+    const none = unknown.length
+      ? `${unknown.slice(0, 3).map((word) => quote(word, 12)).join(", ")} ${unknown.length > 1 ? "have" : "has"} ` +
+        `no row: the table knows ${words.length} words only.` : "";
+    const many = more ? `The first ${MOST} words are shown.` : "";
+    set(note, { text: `${none} ${many}`.trim() });
+  });
+  return [h("div", { class: "own" }, input), note];
+}
+
+/** The slider over the copies of the table; hidden if there is only one. */
+function training(ui) {
+  const node = ui.slider({
+    label: "Training", min: 0, max: 1, step: 1,
+    get: ({ steps, step }) => steps.indexOf(step),
+    set: (i, { steps }) => ({ step: steps[i] }),
+    format: () => "",
+  });
+  const about = h("p", { class: "about" });
+  const [, input, shown] = node.children;
+  ui.bind(({ about: text }) => set(about, { text }));
+  ui.bind(({ steps, step }) => {
+    const text = when(step);
+    set(node, { hidden: steps.length < 2 });
+    set(input, { max: steps.length - 1, "aria-valuetext": text });
+    set(input, { value: String(steps.indexOf(step)) });
+    set(shown, { text });
+  });
+  return h("div", { class: "walk" }, node, about);
+}
+
+function main(ui) {
+  const names = ["cells", "strokes", "rows", "links", "joins", "bold", "dots", "texts", "frames"];
+  const layers = Object.fromEntries(names.map((name) => [name, s("g")]));
+  const paths = ["strokes", "joins", "bold"];
+  for (const name of paths) layers[name] = s("path", { class: name });
+  const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, ...Object.values(layers)));
+  const node = h("div", { class: "panel" }, h("div", { class: "scroll" }, svg));
+  const same = (cell) => cell;
+  const grid = pad(ui, svg, { label: "Rows of the table", to: same, from: same });
+  svg.append(grid.node);
+  let drawn = null; // the shades change with the state only
+  const draw = (geometry, active) => {
+    const { room, frame: { height }, picked } = geometry;
+    const row = active?.[0] ?? picked;
+    const [left, points] = [lookup(geometry, active), cloud(geometry, row)];
+    set(svg, { width: room, height });
+    for (const [name, part] of Object.entries({ strokes: left.strokes, joins: points.joins, bold: points.bold }))
+      set(layers[name], { d: part });
+    if (drawn !== geometry)
+      for (const name of ["cells", "rows", "frames"]) fill(layers[name], left[name], "rect");
+    drawn = geometry;
+    fill(layers.links, left.links, "path");
+    fill(layers.dots, points.dots, "path");
+    fill(layers.texts, [...left.texts, ...points.texts], "text");
+    grid.draw({ ...places(geometry, points.spots, active?.[1] ?? 0), text: (cell) => sentence(geometry, cell) });
+  };
+  return { node, draw };
+}
+
+function lists() {
+  const [boxes, dots, texts] = [s("g"), s("g"), s("g")];
+  const svg = s("svg", { role: "img" }, boxes, dots, texts);
+  const { node, note } = panel("Nearest", svg);
+  const draw = (geometry, active) => {
+    const { room, picked, table: rows, state: { words, tables, steps, step } } = geometry;
+    const row = active?.[0] ?? picked;
+    const two = tables.length > 1;
+    const wide = two ? (room - 16) / 2 : Math.min(room, 400);
+    const columns = two
+      ? [[tables[0], when(steps[0]), 0], [rows, when(step), wide + 16]] : [[rows, "", 0]];
+    const shapes = columns.map(([rows, title, left]) => {
+      const shape = ranking(geometry, rows, row, left, wide);
+      shape.texts.push({ x: left, y: 12, text: title, class: "strong", "text-anchor": "start" });
+      return shape;
+    });
+    const all = (part) => shapes.flatMap((shape) => shape[part]);
+    set(node.querySelector("b"), { text: `Nearest to ${quote(words[row], 12)} ` });
+    set(note, { text: "by cosine" });
+    set(svg, { width: room, height: 124, "aria-label": sentence(geometry, [row, active?.[1] ?? 0]) });
+    fill(boxes, all("boxes"), "rect");
+    fill(dots, all("dots"), "path");
+    fill(texts, all("texts"), "text");
+  };
+  return { node, draw };
+}
+
+function build(ui) {
+  const [own, note] = field(ui);
+  const [whole, below] = [main(ui), lists()];
+  return {
+    controls: [
+      own,
+      ui.choice({
+        label: "Output by", trait: "view", options: [["lookup", "row lookup"], ["one-hot", "one-hot × W"]],
+      }),
+      note,
+    ],
+    formula: {
+      equation: ({ view }) => view === "lookup"
+        ? [["output", "output"], " = ", ["table", "W"], "[", ["tokens", "tokens"], "]"]
+        : [["output", "output"], " = ", ["tokens", "one-hot(tokens)"], " × ", ["table", "W"]],
+      code: ({ view, words }) => view === "lookup"
+        ? ["F.embedding(", ["tokens", "tokens"], ", ", ["table", "W"], ")"]
+        : [["tokens", `F.one_hot(tokens, ${words.length}).float()`], " @ ", ["table", "W"]],
+    },
+    picture: [whole.node, training(ui), below.node],
+    draw(geometry) {
+      for (const { draw } of [whole, below]) draw(geometry, ui.active());
+    },
+  };
+}
+
+export default figure({
+  name: "embedding_lookup",
+  title: "Embedding lookup",
+  tip:
+    "pull the training to its start. Which words will lie near “ten”, and which near “twenty”? " +
+    "Pull it back. Then type words of your own.",
+  traits: ["words", "groups", "about", "tables", "steps", "step", "tokens", "view", "selected"],
+  layout,
+  sentence,
+  table,
+  pytorch,
+  locked,
+  lock: (cell) => ({ selected: cell ?? [] }),
+  build,
+  css: `
+.own{flex:1 1 100%;min-width:0}.own .control{display:flex}.own input{width:0}.note{flex:1 1 14em}
+.walk{flex:1 1 100%;display:flex;flex-wrap:wrap;align-items:center;gap:0 1.25rem;font-size:max(13px,.88em)}.walk .name{flex:none}.about{flex:1 1 16em;color:var(--quiet)}output{min-width:7.5em}.say{min-height:4.6em}
+.plus,.bar,.dot{fill:var(--text)}.minus{fill:var(--minus)}.cell{shape-rendering:crispEdges}
+.lookup{fill:none;stroke:var(--text)}.strokes{stroke:var(--text);stroke-opacity:.55}
+.link,.joins,.bold{fill:none;stroke:var(--line);stroke-width:1.2}
+.link.strong,.bold{stroke:var(--text);stroke-width:2}
+.frame{fill:none;stroke:none}.frame.lit{stroke:var(--text);stroke-width:2.5}
+.dot{fill:var(--quiet);stroke:var(--ground);stroke-width:1}.dot.none{fill:var(--ground);stroke:var(--quiet);stroke-width:1.5}
+.dot.on{fill:var(--text);stroke:var(--text);stroke-width:3}
+.clear,.cellnumber{paint-order:stroke;stroke:var(--ground);stroke-width:2.5px;stroke-linejoin:round}
+.cellnumber{font-size:12px}.on{text-decoration:underline}.bar{fill:var(--line)}.bar.same{fill:var(--text)}
+.order{font-size:12px}
+@media (forced-colors:active){.plus,.bar,.dot,.dot.on{fill:CanvasText}.minus{fill:Highlight}
+.lookup,.strokes,.link,.joins,.bold,.frame.lit,.dot.on,.dot.none{stroke:CanvasText}
+.dot.none{fill:Canvas}.dot,.clear,.cellnumber{stroke:Canvas}}
+@container (max-width:30rem){.say{min-height:10.5em}.note{min-height:3em}}
+@media print{.walk{display:none}}
+`,
+});
