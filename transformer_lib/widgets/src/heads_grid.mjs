@@ -1,0 +1,270 @@
+// HeadsGrid: heads differ; a map is evidence, ablation is proof.
+import { fill, figure, grid, h, inkOn, join, pad, panel, s, set } from "./kit/index.mjs";
+import { bring } from "./inference/index.mjs";
+import { bars, largeMap, thumbnails } from "./heads_grid/shapes.mjs";
+import {
+  createRunner, isOff, letter, letters, numbers, periodOf, switched,
+} from "./heads_grid/values.mjs";
+import { looks, name, pytorch, sentence, table } from "./heads_grid/words.mjs";
+
+export { createRunner, pytorch, sentence, table };
+
+const SIZES = { "induction-1": [1, 4], "induction-2": [2, 4] }; // layers, heads in each
+const VOCABULARY = 64; // of both
+const MOST = 32; // tokens
+const runners = new Map(); // by model: all figures of a page share them
+
+const SORTS = [
+  ["place", "layer and head"], ["entropy", "entropy, low first"],
+  ["previous", "looks at the token before"], ["induction", "induction"], ["loss", "loss if off"],
+];
+
+const sizeOf = ({ source, stored }) => SIZES[source] ?? [stored.maps.length, stored.maps[0].length];
+
+/** Python says what is wrong; this stops only a page or a link that was edited. */
+function check({ source, ids, tokens, off, shown, selected, pair, stored, sort }) {
+  const [layers, heads] = sizeOf({ source, stored });
+  const among = (n) => (i) => Number.isInteger(i) && i >= 0 && i < n;
+  const isHead = ([layer, head]) => among(layers)(layer) && among(heads)(head);
+  const n = tokens.length;
+  const right =
+    [...off, ...shown].every(isHead) && (!selected.length || isHead(selected)) &&
+    among(2)(shown.length - 1) && among(MOST - 1)(n - 2) && ids.length === n &&
+    ids.every(among(SIZES[source] ? VOCABULARY : Infinity)) && pair.every(among(n)) &&
+    SORTS.some(([known]) => known === sort);
+  if (!right) throw Error("tokens and heads must fit each other");
+}
+
+/** Everything that is drawn or said, from the state and a model that runs here, if any. */
+export function layout(state, room = 680, runner = runners.get(state.source)) {
+  check(state);
+  const known = numbers(state, runner);
+  if (!known) return { state, room, waiting: true };
+  const geometry = { state, room, ...known };
+  const small = thumbnails(geometry, room);
+  const beside = room - small.width - 32;
+  return {
+    ...geometry, small, bars: bars(geometry, beside < 240 ? room : beside),
+    half: room >= 560 ? Math.floor((room - 28) / 2) : room,
+  };
+}
+
+/** ["pair", query, key], ["head", layer, head] or null. */
+export const locked = ({ pair, selected }) =>
+  pair.length ? ["pair", ...pair] : selected.length ? ["head", ...selected] : null;
+
+/** Who holds a head also has it on show. */
+function lock(active, { shown }) {
+  const [kind, a, b] = active ?? [];
+  if (kind === "pair") return { pair: [a, b] };
+  const free = { pair: [], selected: [] };
+  return kind === "head" ? { ...free, selected: [a, b], shown: [[a, b], ...shown.slice(1)] } : free;
+}
+
+const words = ([x, y, text, kind = null, anchor = "start", transform = null]) =>
+  ({ x, y, text, class: kind, "text-anchor": anchor, transform });
+const ring = () => [s("rect", { class: "halo" }), s("rect", { class: "ring" })];
+
+/** Every head's map, one tab stop. */
+function gallery(ui) {
+  const body = s("g", { role: "grid", "aria-label": "Heads: layers and heads" });
+  const maps = s("g", { "aria-hidden": "true" });
+  const svg = s("svg", {}, maps, body);
+  const { node, note } = panel("All heads", svg);
+  let small = { thumbs: [], lines: 1, columns: 1 };
+  const headAt = ([r, c]) => small.thumbs[r * small.columns + c]?.head;
+  const placeOf = (active) => {
+    const thumb = small.thumbs.find(({ head }) => String(head) === String(active?.slice(1)));
+    return active?.[0] === "head" && thumb ? [thumb.row, thumb.col] : null;
+  };
+  const to = (cell) => cell && headAt(cell) && ["head", ...headAt(cell)];
+  const cells = grid(node, {
+    size: () => [small.lines, small.columns],
+    locked: () => placeOf(ui.locked()),
+    hover: (cell) => ui.hover(to(cell)),
+    lock: (cell) => ui.lock(to(cell)),
+    key: (event, cell) => {
+      if (event.key !== " ") return false;
+      ui.set({ off: switched(ui.state(), headAt(cell)) });
+      return true;
+    },
+  });
+  const picture = () => s("g", {}, s("g"), s("path", { class: "hatch" }), s("path", { class: "cross" }), s("g", { class: "caption" }));
+  const place = () =>
+    s("g", { role: "gridcell" }, s("rect", { fill: "transparent" }), ...ring());
+  function draw(geometry, heads) {
+    small = geometry.small;
+    const { width, height, lines } = small;
+    set(svg, { width, height });
+    set(note, { text: "L layer, H head; a row for each query" });
+    set(node, { style: `width:${width}px` });
+    const [active, hold] = [ui.active(), ui.locked()].map(placeOf).map(String);
+    const rows = Array.from({ length: lines }, (_, r) => small.thumbs.filter(({ row }) => row === r));
+    join(maps, small.thumbs, (_, i) => i, picture, (map, thumb) => {
+      const [paths, hatch, cross, texts] = map.children;
+      const { x, y, width: w } = thumb.box;
+      set(map, { class: thumb.off ? "off" : null });
+      fill(paths, thumb.shades, "path");
+      set(hatch, { d: thumb.later });
+      set(cross, { d: thumb.off ? `M${x + 4} ${y + 4}l${w - 8} ${w - 8}m0 ${8 - w}l${8 - w} ${w - 8}` : null });
+      fill(texts, thumb.texts.map(words), "text");
+    });
+    join(body, rows, (_, r) => r, () => s("g", { role: "row" }), (line, thumbs) =>
+      join(line, thumbs, (_, c) => c, place, (cell, { row, col, head, box }) => {
+        const at = String([row, col]);
+        const shown = heads.some((other) => String(other) === String(head));
+        set(cell, {
+          "data-row": row, "data-col": col, "aria-selected": String(hold === at),
+          "aria-label": looks(geometry, head),
+          class: [hold === at && "locked", active === at && "active", shown && "shown"]
+            .filter(Boolean).join(" ") || null,
+        });
+        const [ground, halo, mark] = cell.children;
+        const { x, y, width, height: tall } = box;
+        set(ground, box);
+        set(halo, { x: x - 1.5, y: y - 1.5, width: width + 3, height: tall + 3 });
+        set(mark, { x, y, width, height: tall });
+      }));
+    cells.update();
+  }
+  return { node, draw };
+}
+
+function lossPanel() {
+  const [boxes, texts] = [s("g"), s("g")];
+  const svg = s("svg", { role: "img" }, boxes, texts);
+  const { node, note } = panel("Loss", svg);
+  set(note, { text: "nats per token" });
+  const draw = ({ bars: shape }) => {
+    set(svg, { width: shape.width, height: shape.height, "aria-label": shape.label });
+    fill(boxes, shape.rows.map(({ bar, off }) => ({ ...bar, class: off ? "bar off" : "bar" })), "rect");
+    fill(texts, shape.rows.flatMap((row) => row.texts.map(words)), "text");
+  };
+  return { node, draw };
+}
+
+/** One head's map in full, with a grid of queries and keys over it. */
+function mapPanel(ui, label) {
+  const [cells, texts] = [s("g"), s("g")];
+  const [hatch, marks] = [s("path", { class: "hatch" }), s("path", { class: "marks", stroke: inkOn(0) })];
+  const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, cells, hatch, marks, texts));
+  const { node, note } = panel("", svg);
+  const over = pad(ui, svg, {
+    label, to: ([q, k]) => ["pair", q, k], from: ([kind, q, k]) => (kind === "pair" ? [q, k] : null),
+  });
+  svg.append(over.node);
+  const draw = (geometry, head) => {
+    const shape = largeMap(geometry, head, geometry.half);
+    set(svg, { width: shape.width, height: shape.height });
+    set(node.querySelector("b"), { text: `${shape.title} ` });
+    set(note, { text: shape.note });
+    fill(cells, shape.shades, "path");
+    set(hatch, { d: shape.later });
+    set(marks, { d: shape.marks });
+    fill(texts, shape.texts.map(words), "text");
+    over.draw({ ...shape, rows: shape.n, cols: shape.n, text: ([q, k]) => sentence(geometry, ["pair", q, k]) });
+  };
+  return { node, draw };
+}
+
+/** The model comes, unless Python has one of the reader's own. */
+function source(ui) {
+  const own = h("p", {
+    class: "try coming",
+    text: "Numbers by Python, of a model of its own: to switch several heads off, it must run.",
+  });
+  const { source: asked } = ui.state();
+  if (!SIZES[asked]) return [own];
+  const line = bring(ui, asked, (model) => runners.set(asked, createRunner(model)));
+  ui.bind(({ source: now }) => {
+    set(line, { hidden: now !== asked });
+    set(own, { hidden: now !== "Python" });
+  });
+  return [line, own];
+}
+
+function controls(ui) {
+  const everyHead = (state) => {
+    const [layers, heads] = sizeOf(state);
+    return Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
+  };
+  const still = ({ source: now }) => !runners.has(now); // nothing here could read others
+  const reading = (ids) => ({ ids, tokens: ids.map(letter), pair: [] });
+  return [
+    ui.button({
+      label: "Switch off",
+      text: (state) => `Switch ${name(state.shown[0])} ${isOff(state, state.shown[0]) ? "on" : "off"}`,
+      action: (state) => ({ off: switched(state, state.shown[0]) }),
+    }),
+    ui.button({
+      label: "All heads on", disabled: ({ off }) => !off.length, action: () => ({ off: [] }),
+    }),
+    ui.select({ label: "Sort by", trait: "sort", options: SORTS }),
+    ui.select({
+      label: "Compare with",
+      options: (state) => [["", "nothing"], ...everyHead(state).map((head) => [String(head), name(head)])],
+      get: ({ shown }) => String(shown[1] ?? ""),
+      set: (text, { shown }) =>
+        ({ shown: text ? [shown[0], text.split(",").map(Number)] : [shown[0]] }),
+    }),
+    ui.slider({
+      label: "Letters", min: 2, max: MOST / 2, step: 1, disabled: still,
+      get: ({ ids }) => periodOf(ids) || ids.length >> 1,
+      set: (count, { ids }) => reading(letters(ids, count, ids.slice(0, periodOf(ids)))),
+    }),
+    ui.button({
+      label: "Other letters", disabled: still,
+      action: ({ ids }) => reading(letters(ids, periodOf(ids) || 10)),
+    }),
+  ];
+}
+
+function build(ui) {
+  const [all, loss] = [gallery(ui), lossPanel()];
+  const maps = ["The head on show", "The other head"].map((label) => mapPanel(ui, `${label}, queries by keys`));
+  const parts = [all, loss, ...maps];
+  return {
+    controls: [...controls(ui), ...source(ui)],
+    picture: parts.map(({ node }) => node),
+    draw(geometry) {
+      const { waiting, state: { shown } } = geometry;
+      for (const { node } of parts) set(node, { hidden: Boolean(waiting) });
+      if (waiting) return;
+      const [kind, ...head] = ui.active() ?? [];
+      const heads = [kind === "head" ? head : shown[0], ...shown.slice(1)];
+      all.draw(geometry, heads);
+      loss.draw(geometry);
+      maps.forEach(({ node, draw }, i) => {
+        set(node, { hidden: !heads[i] });
+        if (heads[i]) draw(geometry, heads[i]);
+      });
+    },
+  };
+}
+
+export default figure({
+  name: "heads_grid",
+  title: "Heads of a decoder",
+  tip:
+    "guess which head matters, then switch it off and watch the loss. Three heads of layer 1 show " +
+    "the same stripe: does each one matter as much? Does the one without a stripe?",
+  keys: ", Space switches a head off",
+  traits: ["source", "ids", "tokens", "off", "shown", "selected", "pair", "sort", "stored"],
+  layout,
+  sentence,
+  table,
+  pytorch,
+  locked,
+  lock,
+  build,
+  css: `
+.say{min-height:4.6em}.coming{flex-basis:100%;margin:0}
+.off>g:first-of-type{opacity:.25}
+.cross{stroke:var(--text);stroke-width:2;fill:none}
+.marks{stroke-dasharray:3 3;fill:none}
+.bar{fill:var(--quiet)}.bar.off{fill:var(--text)}
+.shown>.ring{stroke:var(--line);stroke-width:1.5}
+@media (forced-colors:active){.bar{fill:CanvasText}.cross{stroke:CanvasText}}
+@container (max-width:30rem){.say{min-height:9em}}
+`,
+});
