@@ -1,0 +1,646 @@
+"""KVCacheStepper: costs as counted, texts and logits as computed, here and there."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from figure_examples import HOSTILE
+from figure_page import READY, ROOT, run_node
+from tolerances import PAGE_TOLERANCE
+from torch.utils.flop_counter import FlopCounterMode
+from touch import FINGER
+
+from transformer_lib.attention import attention
+from transformer_lib.blocks import Config
+from transformer_lib.cache import Int8Cache, LayerCache, new_cache
+from transformer_lib.decoder import GPT2_SMALL, LLAMA_3_2_1B, Decoder
+from transformer_lib.pretrained.recipes import MANUAL_GPT, MANUAL_LM
+from transformer_lib.tokens import Tokenizer
+from transformer_lib.widgets import ShapeLedger
+from transformer_lib.widgets.kv_cache_stepper import KVCacheStepper
+from transformer_lib.widgets.kv_costs import (
+    KNOWN,
+    kept_bytes,
+    memories,
+    parts,
+    sizes_of,
+)
+from transformer_lib.widgets.kv_run import MOST, STEPS, record, shipped
+from transformer_lib.widgets.weights import dequantized, pack
+
+SHOWN = Path(__file__).parent / "shown.mjs"
+PHONE = {"viewport": {"width": 320, "height": 640}}
+LINES = """cell => { const range = document.createRange();
+    range.selectNodeContents(cell); return range.getClientRects().length; }"""
+CONFIGS = {
+    "manual-lm": MANUAL_LM,
+    "manual-gpt": MANUAL_GPT,
+    "gpt2-small": GPT2_SMALL,
+    "llama-3.2-1b": LLAMA_3_2_1B,
+}
+PROMPTS = [
+    "The method should return",
+    "T",
+    "If the expression is \U0001f469\u200d\U0001f467",
+    "\u05e9\u05dc\u05d5\u05dd </script>",
+    "This prompt is too long for the figure, and so its end is left out of it.",
+]
+WRITE = """
+import { readFileSync } from "node:fs";
+import { unpack } from "./transformer_lib/widgets/src/inference/index.mjs";
+import { createWriter } from "./transformer_lib/widgets/src/kv_cache_stepper/run.mjs";
+const { file, jobs } = JSON.parse(readFileSync(0, "utf8"));
+const written = createWriter(unpack(readFileSync(file)));
+console.log(JSON.stringify(jobs.map(([prompt, step]) => written(prompt, step))));
+"""
+
+
+def counted(config: Config, new: int, kept: int) -> int:
+    """Multiply-adds as PyTorch counts them, of a decoder that is only shapes."""
+    with torch.device("meta"):
+        decoder = Decoder(config, attend=attention)
+        tokens = torch.empty(1, new, dtype=torch.long)
+    cache = new_cache(config, 1, new + kept, device="meta")
+    for layer in cache:
+        layer.length = kept
+    with FlopCounterMode(display=False) as counter:
+        states = decoder.states(tokens, cache=cache)
+        decoder.unembedding.logits(states[:, -1])
+    return counter.get_total_flops() // 2
+
+
+def figures() -> list[KVCacheStepper]:
+    """All sources, steps and held cells, with the bug and without."""
+    config = replace(MANUAL_GPT, vocab_size=512, n_layers=1, max_len=24, n_heads=2)
+    torch.manual_seed(0)
+    own = Decoder(config)
+    made = [
+        KVCacheStepper(step=step, bug=bug, memory=memory, selected=held)
+        for step in (0, 1, 5, STEPS)
+        for bug in (False, True)
+        for memory, held in (
+            ("own", []),
+            ("gpt2-small", [2, 1, 16]),
+            ("llama-3.2-1b", [2, 2, 7]),
+            ("own", [0, 2, 1]),
+            ("own", [0, 2, 6]),
+            ("own", [0, 7 + step, 3]),
+            ("own", [1, 3, 3]),
+            ("own", [1, 7 + step, 3]),
+            ("own", [1, 7 + step, 7 + step]),
+            ("own", [1, 8 - (step == 0), 1]),
+        )
+    ]
+    made += [KVCacheStepper(prompt, step=2) for prompt in PROMPTS]
+    for cache in (new_cache, forgetful):
+        traits = KVCacheStepper.written("A name", own, cache=cache)
+        made.append(KVCacheStepper(**traits, step=1))
+    empty = {"tokens": [], "picks": [], "wrong_picks": []}
+    return [*made, KVCacheStepper("", **empty)]
+
+
+def forgetful(config, batch, max_len):
+    """A cache with a bug: it hands out nothing but zeros for the first token."""
+
+    class Forgetful(LayerCache):
+        def update(self, key, value):
+            keys, values = super().update(key, value)
+            keys[:, :, 0] = 0
+            values[:, :, 0] = 0
+            return keys, values
+
+    return new_cache(config, batch, max_len, layer=Forgetful)
+
+
+@pytest.fixture(scope="module")
+def answers():
+    made = figures()
+    states = json.dumps([figure.state() for figure in made])
+    said = json.loads(run_node(SHOWN, "kv_cache_stepper", stdin=states))
+    return list(zip(made, said, strict=True))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_multiply_adds_are_what_pytorch_counts(name):
+    config = CONFIGS[name]
+    cost = parts(sizes_of(config, name))
+    for new, kept in ((1, 0), (7, 0), (1, 12), (3, 5)):
+        assert cost.of(new, new + kept) == counted(config, new, kept)
+
+
+def test_multiply_adds_are_those_of_the_ledger():
+    ledger = ShapeLedger(length=40)
+    cost = parts(sizes_of(GPT2_SMALL, ""))
+    others = 39 * cost.logits  # the ledger scores every token
+    assert ledger.flops() == 2 * (cost.of(40, 40) + others)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_bytes_are_those_of_the_cache(name, dtype):
+    config = CONFIGS[name]
+    sizes = sizes_of(config, name)
+    assert kept_bytes(sizes, width=dtype.itemsize) == stored(config, dtype)
+    ways = memories(sizes, dtype.itemsize)
+    assert [way.kind for way in ways] == ["MHA", "GQA", "MQA"]
+    assert [way.n_kv_heads for way in ways if way.own] == [config.kv_heads]
+    for way in ways:
+        like = replace(config, n_kv_heads=way.n_kv_heads)
+        assert way.n_bytes == stored(like, dtype)
+
+
+def stored(config: Config, dtype: torch.dtype) -> int:
+    """Bytes that the library sets aside for one token."""
+    stores = new_cache(config, 1, 10, dtype=dtype, device="meta")
+    return sum(layer.n_bytes for layer in stores) // 10
+
+
+@pytest.mark.parametrize(
+    ("n_heads", "counts"),
+    [(1, [1, 1]), (2, [2, 1]), (3, [3, 1]), (4, [4, 2, 1]), (12, [12, 3, 1])],
+)
+def test_groups_lie_between_one_head_and_all(n_heads, counts):
+    sizes = sizes_of(replace(MANUAL_GPT, d_model=48, n_heads=n_heads), "")
+    assert [way.n_kv_heads for way in memories(sizes, 4)] == counts
+
+
+def test_browser_has_the_same_sizes_and_costs(answers):
+    for figure, answer in answers:
+        geometry = answer["geometry"]
+        shown = figure.shown_sizes()
+        assert geometry["shown"].items() <= shown.items()
+        ways = [[m.kind, m.n_kv_heads, m.n_bytes, m.own] for m in figure.memories()]
+        assert [list(way.values()) for way in geometry["memories"]] == ways
+        cost = parts(figure.sizes)
+        assert [geometry[name] for name in cost._fields] == list(cost)
+        assert geometry["texts"] == [figure.texts(side) for side in (0, 1)]
+
+
+def test_browser_says_the_same_sentence(answers):
+    for figure, answer in answers:
+        assert answer["sentence"] == figure.summary()
+
+
+def test_browser_shows_the_same_table(answers):
+    for figure, answer in answers:
+        header, rows = figure.table()
+        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+
+
+def test_copied_pytorch_runs(answers):
+    chosen = [pair for pair in answers if pair[0].selected[:1] in ([], [2])]
+    assert {pair[0].source for pair in chosen} == {"stored", "yours"}
+    for _, answer in chosen:
+        exec(answer["pytorch"], {})
+
+
+def test_each_assertion_of_the_copied_program_can_fail(answers):
+    figure, answer = next(pair for pair in answers if pair[0].bug and pair[0].step == 5)
+    code = answer["pytorch"]
+    wrong = [
+        ('" object", "."]', '" object", ","]'),
+        ('" value", " of"]', '" object", " of"]'),
+        (f"abs(gap - {figure.wrong_gaps[5]})", "abs(gap - 0)"),
+        ("multiply_adds(13, 0) == 9823232", "multiply_adds(13, 0) == 9823231"),
+        ("multiply_adds(1, 12) == 816128", "multiply_adds(1, 12) == 816129"),
+        ("[4, 4096]", "[4, 4097]"),
+    ]
+    for right, mistake in wrong:
+        assert code.count(right) == 1, right
+        with pytest.raises(AssertionError):
+            exec(code.replace(right, mistake), {})
+
+
+@pytest.fixture(scope="module")
+def in_page(tmp_path_factory):
+    """What the page writes, and what Python writes with the same numbers."""
+    file = tmp_path_factory.mktemp("kv") / "packed"
+    file.write_bytes(pack("manual-lm"))
+    jobs = [[prompt, STEPS] for prompt in PROMPTS]
+    job = json.dumps({"file": str(file), "jobs": jobs})
+    said = json.loads(run_node("--input-type=module", "-e", WRITE, stdin=job))
+    model = dequantized(shipped().model)
+    want = [record(p, model, shipped().tokenizer, new_cache) for p in PROMPTS]
+    return list(zip(said, want, strict=True))
+
+
+def test_page_writes_what_python_writes(in_page):
+    assert any(want["left_out"] for _, want in in_page)
+    for said, want in in_page:
+        for name in set(want) - {"gaps", "wrong_gaps"}:
+            assert said[name] == want[name], name
+        assert said["source"] == "page"
+        assert said["sizes"] == KVCacheStepper().sizes
+
+
+def test_page_finds_the_same_differences_of_logits(in_page):
+    for said, want in in_page:
+        assert len(said["gaps"]) == STEPS + 1
+        assert max(said["gaps"]) <= PAGE_TOLERANCE
+        for name in ("gaps", "wrong_gaps"):
+            pairs = zip(said[name], want[name], strict=True)
+            assert max(abs(a - b) for a, b in pairs) <= PAGE_TOLERANCE
+        assert said["wrong_gaps"][0] <= PAGE_TOLERANCE
+        assert min(said["wrong_gaps"][1:]) > 1
+
+
+def test_page_writes_on_from_where_it_is(tmp_path):
+    (tmp_path / "packed").write_bytes(pack("manual-lm"))
+    jobs = [["A name", 0], ["A name", 3], ["The", 2], ["A name", 3], ["", 0]]
+    job = json.dumps({"file": str(tmp_path / "packed"), "jobs": jobs})
+    said = json.loads(run_node("--input-type=module", "-e", WRITE, stdin=job))
+    assert [len(one["gaps"]) for one in said] == [1, 4, 3, 4, 0]
+    assert said[1] == said[3]
+    assert said[0]["picks"] == said[1]["picks"][:1]
+    assert said[4]["tokens"] == []
+
+
+def test_python_stores_what_the_model_writes_with_and_without_a_cache():
+    figure = KVCacheStepper()
+    assert figure.tokens == KVCacheStepper.written(figure.prompt)["tokens"]
+    assert figure.source == "stored"
+    assert figure.picks == figure.tokens[8:]
+    assert max(figure.gaps) <= PAGE_TOLERANCE
+    assert min(figure.wrong_gaps[1:]) > 1
+    assert figure.wrong_picks != figure.picks
+    model = dequantized(shipped().model)  # the page goes on where Python stopped
+    page = record(figure.prompt, model, shipped().tokenizer, new_cache)
+    assert page["tokens"] == figure.tokens
+    assert page["wrong_picks"] == figure.wrong_picks
+
+
+def test_the_lesson():
+    assert KVCacheStepper().summary() == (
+        "Step 5: without a cache, all 13 tokens are computed again, 9.82M "
+        "multiply-adds; with it, only the last: 816k, 12.0 times less. It keeps "
+        "26.6 kB of keys and values. The logits differ by less than 0.0001, and both "
+        "pick “.”."
+    )
+    assert (
+        KVCacheStepper(bug=True)
+        .summary()
+        .endswith(
+            "But each new token stands at position 0: the logits differ by up to "
+            "8.58, and step 4 wrote “␣value” instead of “␣object”."
+        )
+    )
+    assert KVCacheStepper(memory="llama-3.2-1b", selected=[2, 1, 16]).summary() == (
+        "Llama 3.2 1B with 8 key/value heads for 32 heads (GQA, as it is): 32,768 "
+        "bytes a token, so 131,072 tokens keep 4.29 GB."
+    )
+
+
+def test_the_readers_cache_drives_the_figure():
+    figure = KVCacheStepper()
+    figure.update(**figure.written(figure.prompt, cache=forgetful))
+    assert figure.source == "yours"
+    assert figure.right()[1][5] > 0.1
+    assert "so" not in figure.summary().split("values.")[1]
+    int8 = figure.written(
+        figure.prompt, cache=lambda *how: new_cache(*how, layer=Int8Cache)
+    )
+    figure.update(**int8)
+    assert PAGE_TOLERANCE < max(figure.gaps) < 0.5
+
+
+def test_the_readers_model_drives_the_figure():
+    config = replace(MANUAL_GPT, vocab_size=320, n_layers=1, max_len=8)
+    tokenizer = Tokenizer.train("the cat sat on the mat " * 20, 260)
+    model = Decoder(config)
+    model.train()
+    figure = KVCacheStepper()
+    figure.update(**figure.written("the cat sat", model, tokenizer), step=1)
+    assert model.training
+    assert figure.sizes == sizes_of(config, "your model")
+    count = len(tokenizer.encode("the cat sat"))
+    assert (figure.prompt_length, len(figure.gaps)) == (count, 8 - count + 1)
+    assert max(figure.gaps) <= PAGE_TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"prompt": ""}, "a prompt must have 1 to 256 tokens, got 0"),
+        (
+            {"model": Decoder(replace(MANUAL_LM, n_layers=1, max_len=2))},
+            "a prompt must have 1 to 2 tokens, got 8",
+        ),
+        (
+            {"model": Decoder(replace(MANUAL_LM, n_layers=1, vocab_size=300))},
+            "must fit the model's vocabulary, got 509 ids for 300; pass its tokenizer",
+        ),
+        (
+            {"model": Decoder(replace(MANUAL_LM, n_layers=1, window=4))},
+            "counts models without a window, got window=4",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        KVCacheStepper.written(**{"prompt": "The method should return"} | arguments)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"step": 9}, "step must be from 0 to 8, got 9"),
+        ({"step": -1}, "step must be from 0 to 8, got -1"),
+        ({"prompt_length": 17}, "prompt_length must be 1 to 16 and less than the"),
+        ({"prompt_length": 0}, "or 0 without any, got 0 of 17; change all by"),
+        ({"picks": ["a"]}, "picks must be 9, one for each step, got 1; change all"),
+        ({"gaps": [0.0]}, "gaps must be 9, one for each step, got 1; change all"),
+        ({"tokens": ["a"] * 26}, "tokens must be 0 to 25, got 26"),
+        ({"tokens": ["\ud800"] * 17}, "tokens must be valid Unicode"),
+        ({"source": "you"}, r"source must be one of \('stored', .*, got 'you'"),
+        ({"memory": "gpt5"}, r"memory must be one of \['own', .*, got 'gpt5'"),
+        ({"sizes": {"name": "x"}}, r"sizes must hold .*, got none of \['d_ff'"),
+        ({"selected": [0, 13, 0]}, r"of what is shown, or \[\], got \[0, 13, 0\]"),
+        ({"selected": [2, 3, 0]}, r"of what is shown, or \[\], got \[2, 3, 0\]"),
+        ({"selected": [3, 0, 0]}, r"of what is shown, or \[\], got \[3, 0, 0\]"),
+        ({"selected": [0, 0]}, r"of what is shown, or \[\], got \[0, 0\]"),
+    ],
+)
+def test_bad_states_say_why(state, message):
+    figure = KVCacheStepper()
+    with pytest.raises(ValueError, match=message):
+        figure.update(**state)
+
+
+def test_known_models_are_the_librarys():
+    assert KNOWN["gpt2-small"] == sizes_of(GPT2_SMALL, "GPT-2 small")
+    assert KNOWN["llama-3.2-1b"] == sizes_of(LLAMA_3_2_1B, "Llama 3.2 1B")
+
+
+@pytest.fixture
+def alive(visit, put):
+    """A page with the figure, and the model in it."""
+
+    def start(figure=None, **options):
+        page = visit(**options)
+        page.open(put((figure or KVCacheStepper()).html()))
+        page.page.locator(".coming", has_text="runs in this page").wait_for()
+        return page
+
+    return start
+
+
+def press(page, name, times=1):
+    for _ in range(times):
+        page.page.get_by_role("button", name=name, exact=True).click()
+
+
+def tap(page, name, times=1):
+    for _ in range(times):
+        page.page.get_by_role("button", name=name, exact=True).tap()
+
+
+def from_python(prompt: str) -> KVCacheStepper:
+    """The figure as the page computes it."""
+    model = dequantized(shipped().model)
+    done = record(prompt, model, shipped().tokenizer, new_cache)
+    return KVCacheStepper(**done, source="page", step=0)
+
+
+def test_an_own_prompt_is_read_and_written_on_in_the_page(alive):
+    page = alive()
+    prompt = "If the expression is"
+    want = from_python(prompt)
+    page.page.get_by_label("Your prompt").fill(prompt)
+    for step in range(STEPS + 1):
+        want.step = step
+        assert page.said() == want.summary()
+        if step < STEPS:
+            press(page, "Step")
+    assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
+    assert "computed in this page" in page.page.locator(".legend").inner_text()
+    page.page.get_by_label("bug").check()
+    want.bug = True
+    assert page.said() == want.summary()
+    assert "instead of" in want.summary()
+    press(page, "Back", STEPS)
+    want.step = 0
+    assert page.said() == want.summary()
+    press(page, "Reset")
+    assert page.said() == KVCacheStepper().summary()
+    assert page.page.get_by_label("Your prompt").input_value().startswith("The method")
+
+
+def test_a_step_from_what_is_stored_computes_it_in_the_page(alive):
+    page = alive()
+    legend = page.page.locator(".legend")
+    assert "Numbers stored by Python" in legend.inner_text()
+    press(page, "Step")
+    assert page.said() == KVCacheStepper(step=6).summary()
+    assert "computed in this page" in legend.inner_text()
+
+
+def test_plus_and_minus_step_from_each_grid(alive):
+    page = alive()
+    for nth in range(3):
+        page.page.locator("[role=grid] [tabindex='0']").nth(nth).focus()
+        for sign, reads in (("+", 14), ("-", 13), ("-", 12), ("+", 13)):
+            page.page.keyboard.press(sign)
+            page.said()
+            title = page.page.locator(".panel").first.locator(".title").inner_text()
+            assert f"reads {reads} tokens" in title
+
+
+def test_numbers_of_the_readers_python_stay_until_a_prompt_is_typed(alive):
+    written = KVCacheStepper.written("A name", cache=forgetful)
+    figure = KVCacheStepper(**written, step=7)
+    page = alive(figure)
+    press(page, "Step")
+    figure.step = 8
+    assert page.said() == figure.summary()
+    assert "your own Python" in page.page.locator(".legend").inner_text()
+    assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
+    page.page.get_by_label("Your prompt").fill("A name")
+    assert page.said() == from_python("A name").summary()
+
+
+def test_without_the_model_the_stored_steps_stay_alive(visit, put):
+    page = visit()
+    page.page.route("**/weights/*", lambda route: route.abort())
+    page.open(put(KVCacheStepper(step=7).html()))
+    line = page.page.locator(".coming", has_text="did not come")
+    line.wait_for()
+    assert line.inner_text() == 'Stored numbers: the model "manual-lm" did not come.'
+    press(page, "Step")
+    assert page.said() == KVCacheStepper(step=8).summary()
+    assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
+    assert page.page.get_by_label("Your prompt").is_disabled()
+    assert all("ERR_FAILED" in error for error in page.errors)
+    page.errors.clear()
+
+
+def test_the_line_prints_what_int8_costs(alive):
+    said = alive().page.locator(".coming").inner_text()
+    assert "int8: validation bits per byte 1.8535, in float32 1.8533" in said
+
+
+def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(alive):
+    page = alive(**PHONE)
+    field, legend = page.page.get_by_label("Your prompt"), page.page.locator(".legend")
+    field.fill("a" * 40)
+    count = len(shipped().tokenizer.encode("a" * 40))
+    said = f"Only the prompt's first 16 tokens are read, {count - MOST} are left out."
+    assert said in legend.inner_text()
+    press(page, "Step", STEPS)
+    assert page.said().startswith("Step 8: without a cache, all 24 tokens")
+    field.fill("")
+    assert page.said() == "The prompt is empty: type at least one letter."
+    assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
+    page.grid().click()
+    assert page.page.locator(".error").is_hidden()
+    field.fill("x")
+    assert page.said().startswith("Prefill: both sides read the whole prompt, 804k")
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_prompts_are_inert(alive, kind):
+    page = alive(**PHONE)
+    page.page.get_by_label("Your prompt").fill(f"{HOSTILE[kind]} b")
+    press(page, "Step", 2)
+    page.grid().click()
+    page.page.locator("summary").last.click()
+    assert page.page.locator(".error").is_hidden()
+    assert page.said()
+    assert page.page.locator("img").count() == 0
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_link_brings_an_own_prompt_back_even_without_the_model(alive, visit):
+    page = alive()
+    page.page.get_by_label("Your prompt").fill("<b>& \u05e9 =%")
+    press(page, "Step", 3)
+    said = page.said()
+    page.page.locator("summary", has_text="Export").click()
+    press(page, "Copy link")
+    link = page.page.locator("textarea").input_value()
+    again = visit()
+    again.page.route("**/weights/*", lambda route: route.abort())
+    again.page.goto(link)
+    again.page.wait_for_selector(READY)
+    assert again.said() == said
+    again.page.locator(".coming", has_text="did not come").wait_for()
+    again.errors.clear()
+
+
+def test_copied_pytorch_of_the_page_runs(alive):
+    page = alive()
+    page.page.get_by_label("Your prompt").fill("A \u2713 name")
+    press(page, "Step", 4)
+    page.page.get_by_label("bug").check()
+    page.page.locator("summary", has_text="Export").click()
+    press(page, "Copy as PyTorch")
+    code = page.page.locator("textarea").input_value()
+    assert "dequantized" in code
+    exec(code, {})
+
+
+def test_stepping_moves_nothing_below(alive):
+    page = alive(**PHONE)
+    foot, tops = page.page.locator(".foot"), set()
+    press(page, "Back", 5)
+    for _ in range(STEPS + 1):
+        page.said()
+        tops.add(foot.evaluate_all("all => all[0].offsetTop"))
+        page.page.keyboard.press("Tab")
+        page.page.get_by_role("button", name="Step", exact=True).click(force=True)
+    page.page.get_by_label("bug").check()
+    page.said()
+    tops.add(foot.evaluate_all("all => all[0].offsetTop"))
+    assert len(tops) == 1
+
+
+def test_a_finger_can_do_what_is_to_be_tried(alive):
+    page, want = alive(**FINGER), from_python("The method should return")
+    tap(page, "Back", 5)
+    for step in range(STEPS + 1):
+        want.step = step
+        assert page.said() == want.summary()
+        tap(page, "Step", step < STEPS)
+    page.page.get_by_label("bug").tap()
+    want.bug = True
+    assert page.said() == want.summary()
+    texts = page.page.locator("p.token").all_inner_texts()
+    assert [text.split()[0] for text in texts] == ["without", "with"]
+    assert texts[0].endswith("␣the value of the object. For instance")
+    assert "␣the value of the value of" in texts[1]
+    assert page.page.get_by_text("✗ other logits").is_visible()
+    page.page.get_by_label("bug").tap()
+    assert page.page.get_by_text("✓ the same logits").is_visible()
+
+
+def test_a_finger_asks_for_the_memory_of_each_model(alive):
+    page = alive(**FINGER)
+    memory = page.page.locator(".panel").last
+    for model, kind in (("manual-lm", "GQA"), ("Llama 3.2 1B", "GQA")):
+        memory.get_by_label("Memory of").select_option(label=model)
+        assert f"bytes a token ({kind})" in memory.inner_text()
+        memory.scroll_into_view_if_needed()
+        box = memory.locator("svg").bounding_box()
+        page.page.touchscreen.tap(box["x"] + 200, box["y"] + 12)
+        assert page.said().startswith(f"{model} with ")
+
+
+def test_step_and_both_sides_are_seen_together_on_a_phone(alive):
+    page = alive(**FINGER)
+    top = page.page.get_by_role("button", name="Step", exact=True).bounding_box()["y"]
+    sides = [page.page.locator(".panel").nth(i).bounding_box() for i in (0, 1)]
+    assert sides[0]["y"] == sides[1]["y"]
+    assert sides[0]["x"] + sides[0]["width"] <= sides[1]["x"]
+    written = page.page.locator("p.token").last.bounding_box()
+    assert written["y"] + written["height"] - top < 740
+
+
+def test_numbers_of_the_table_stay_in_one_line(alive):
+    page = alive(**FINGER)
+    page.page.locator("summary", has_text="Data table").tap()
+    page.said()
+    lines = [
+        cell.evaluate(LINES)
+        for cell in page.page.locator(".tl-live td").all()
+        if re.fullmatch(r"[\d.]+", cell.inner_text())
+    ]
+    assert len(lines) > 30
+    assert set(lines) == {1}
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_memory_speaks_of_the_chosen_model(alive):
+    page = alive()
+    page.page.get_by_label("Memory of").select_option(label="GPT-2 small")
+    grid = page.page.locator("[role=grid] [tabindex='0']").nth(2)
+    grid.focus()
+    for key in ("Home", "End", "Enter"):
+        page.page.keyboard.press(key)
+    want = KVCacheStepper(memory="gpt2-small", selected=[2, 0, 16])
+    assert page.said() == want.summary()
+    assert "1,024 tokens keep 37.7 MB" in want.summary()
+
+
+def test_figure_serves_the_weights():
+    sent = []
+    figure = KVCacheStepper()
+    figure.send = lambda content, buffers=None: sent.append(content)
+    figure._handle_custom_msg({"ask": "weights", "model": "manual-lm"}, [])
+    assert [message["part"] for message in sent] == list(range(sent[0]["of"]))
+    assert (ROOT / "transformer_lib/widgets/static/kv_cache_stepper.mjs").exists()
+
+
+def test_still_picture_tells_both_texts_and_counts():
+    drawn = KVCacheStepper(bug=True).drawing()
+    for words in (
+        "without a cache: 9.82M multiply-adds",
+        "writes ␣the value of the object.",
+        "with a cache: 816k multiply-adds",
+        "writes ␣the value of the value of",
+        "logits differ by up to 8.58",
+        "keeps 26.6 kB",
+        "GQA, 2 KV: 2,048 bytes",
+    ):
+        assert words in drawn

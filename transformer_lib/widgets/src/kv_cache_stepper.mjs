@@ -1,0 +1,210 @@
+// KVCacheStepper: a model writes twice, with a cache and without.
+import { bring } from "./inference/index.mjs";
+import { figure, fill, h, pad, panel, s, set, tokenText } from "./kit/index.mjs";
+import { KNOWN, MOST, POINTS, STEPS, keptBytes, memories, parts } from "./kv_cache_stepper/costs.mjs";
+import { createWriter } from "./kv_cache_stepper/run.mjs";
+import { bars, memory, side, total } from "./kv_cache_stepper/shapes.mjs";
+import { pytorch, sentence, table } from "./kv_cache_stepper/words.mjs";
+import { commas } from "./shape_ledger/words.mjs";
+
+export { pytorch, sentence, table };
+
+const MODEL = "manual-lm";
+const SOURCES = { stored: "stored by Python", page: "computed in this page", yours: "of your own Python" };
+
+const LISTS = ["picks", "wrong_picks", "gaps", "wrong_gaps"];
+
+/** Python says what is wrong; this stops only a page or a link that was edited. */
+function check(state) {
+  const { tokens, prompt_length: first, step, selected, sizes, memory } = state;
+  const steps = tokens.length - first;
+  const [view, row, column] = selected;
+  const [rows, columns] = view === 2
+    ? [memories(KNOWN[memory] ?? sizes, 1).length, POINTS + 1] : [first + step, first + step];
+  const within = (x, n) => x >= 0 && x < n;
+  const right =
+    within(first, MOST + 1) && within(steps, STEPS + 2) && !first === !steps &&
+    LISTS.every((name) => state[name].length === steps) && within(step, steps || 1) &&
+    state.source in SOURCES && (memory === "own" || memory in KNOWN) &&
+    (!selected.length || (within(view, 3) && within(row, rows) && within(column, columns)));
+  if (!right) throw Error(`its texts and numbers must fit each other, got step ${step} of ${steps}`);
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, room = 680) {
+  check(state);
+  const { prompt_length: first, step, bug, sizes, tokens } = state;
+  const { weights, pair, logits } = parts(sizes);
+  const cost = (side, at) => {
+    const all = first + at;
+    const fresh = side && at ? 1 : all;
+    return first ? fresh * weights + fresh * all * pair + logits : 0;
+  };
+  const said = [tokens.slice(first), bug ? state.wrong_picks : state.picks];
+  const own = state.memory === "own";
+  const shown = own ? sizes : KNOWN[state.memory];
+  const half = (room - 8) >> 1;
+  return {
+    state, first, step, said, cost, weights, pair, logits, shown,
+    gaps: bug ? state.wrong_gaps : state.gaps,
+    length: first ? first + step : 0,
+    most: Math.min(STEPS, sizes.max_len - first),
+    texts: said.map((words) => [...tokens.slice(0, first), ...words.slice(0, step)]),
+    each: keptBytes(sizes, sizes.n_kv_heads),
+    memories: memories(shown, own ? 4 : 2),
+    half, full: room < 620 ? room : half,
+  };
+}
+
+export const locked = ({ selected }) => (selected.length ? selected : null);
+
+/** A titled picture of paths and texts; with a view, its cells can be asked. */
+function picture(ui, title, { part, view, label, key }) {
+  const layers = [s("g", { "aria-hidden": "true" }), s("g", { "aria-hidden": "true" })];
+  const svg = s("svg", { "data-part": part ?? null, role: view === undefined ? "img" : null }, ...layers);
+  const { node, note } = panel(title, svg);
+  const cells = view === undefined ? null : pad(ui, svg, {
+    label, key,
+    to: (cell) => [view, ...cell],
+    from: (active) => (active[0] === view ? active.slice(1) : null),
+  });
+  if (cells) svg.append(cells.node);
+  function draw(shape, words, geometry) {
+    set(svg, { width: shape.width, height: shape.height, "aria-label": cells ? null : words });
+    set(note, { text: words });
+    fill(layers[0], shape.paths, "path");
+    fill(layers[1], shape.texts, "text");
+    cells?.draw({
+      rows: shape.rows ?? geometry.length, cols: shape.cols ?? geometry.length,
+      pick: shape.pick, box: shape.box, text: (cell) => sentence(geometry, [view, ...cell]),
+    });
+  }
+  return { node, draw };
+}
+
+/** Steps back and forth, as far as the text is written, or can be in this page. */
+function walk(writer) {
+  const free = ({ source }) => writer() && source !== "yours";
+  const out = (by, state) => {
+    const { prompt_length: first, step, sizes, gaps } = state;
+    const end = free(state) ? Math.min(STEPS, sizes.max_len - first) : gaps.length - 1;
+    return !first || step + by < 0 || step + by > end;
+  };
+  const go = (by) => (state) => {
+    if (out(by, state)) return null;
+    const step = state.step + by;
+    const write = free(state) && (state.source === "stored" || step >= state.gaps.length);
+    return { ...(write && writer()(state.prompt, step)), step, selected: [] };
+  };
+  return { go, out };
+}
+
+function controls(ui, { go, out }, writer, line) {
+  const step = (label, by) => ui.button({ label, action: go(by), disabled: (state) => out(by, state) });
+  const field = ui.text({
+    label: "Your prompt", trait: "prompt", maxlength: 300, disabled: () => !writer(),
+    set: (value) => ({ ...writer()(value.replace(/[\ud800-\udfff]/gu, "\ufffd"), 0), step: 0, selected: [] }),
+  });
+  return [
+    h("div", { class: "ask" }, field), line, step("Back", -1), step("Step", 1),
+    ui.toggle({ label: "bug: position stays 0", trait: "bug" }),
+  ];
+}
+
+const formula = {
+  equation({ prompt_length: first, step, sizes }) {
+    const { weights, pair, logits } = parts(sizes);
+    return [
+      `multiply-adds = ${commas(weights)} n + ${commas(pair)} n T + ${commas(logits)};  `,
+      ["without", `n = T = ${first + step}`], " or ", ["with", `n = ${step ? 1 : first}`],
+    ];
+  },
+  code: [
+    ["without", "model(tokens)"], "[:, -1] == ", ["with", "model(tokens[:, -1:], cache=cache)"], "[:, -1]",
+  ],
+};
+
+function build(ui) {
+  let made = null;
+  const writer = () => made;
+  const walking = walk(writer);
+  const key = ({ key: sign }) => {
+    const by = { "+": 1, "=": 1, "-": -1 }[sign];
+    const patch = by && walking.go(by)(ui.state());
+    if (patch) ui.set(patch);
+    return Boolean(by);
+  };
+  // what the first Step will show is computed a piece at a time, so that it comes at once
+  const prepare = (step) => {
+    made(ui.state().prompt, step);
+    if (step < STEPS) setTimeout(prepare, 0, step + 1);
+  };
+  const line = bring(ui, MODEL, (model) => {
+    made = createWriter(model);
+    prepare(0);
+  });
+  const both = ["Without a cache", "With a cache"].map((title, view) =>
+    picture(ui, title, { view, key, part: ["without", "with"][view], label: `${title}: queries and keys` }));
+  const texts = [0, 1].map(() => h("p", { class: "scroll token" }));
+  const costs = picture(ui, "All steps", {});
+  const room = picture(ui, "Memory", { view: 2, key, label: "Memory against length" });
+  room.node.prepend(ui.select({
+    label: "Memory of", trait: "memory", set: (memory) => ({ memory, selected: [] }),
+    options: ({ sizes }) => [["own", sizes.name], ...Object.entries(KNOWN).map(([name, known]) => [name, known.name])],
+  }));
+  const legend = h("p", { class: "title legend" });
+  return {
+    controls: controls(ui, walking, writer, line),
+    formula,
+    picture: [...both.map(({ node }) => node), ...texts, legend, costs.node, room.node],
+    draw(geometry) {
+      const { state, length, step, said, memories } = geometry;
+      const all = `reads ${length} token${length === 1 ? "" : "s"}`;
+      both[0].draw(side(geometry, 0), all, geometry);
+      both[1].draw(side(geometry, 1), step ? "reads only the last" : all, geometry);
+      texts.forEach((node, i) => set(node, {
+        text: `${["without", "with   "][i]} writes ${tokenText(said[i].slice(0, step + 1).join(""), 1000)}`,
+      }));
+      const out = state.left_out ? ` Only the prompt's first ${MOST} tokens are read, ${state.left_out} are left out.` : "";
+      set(legend, { text: `Solid: computed in this step. Pale: kept. Outlined: not kept. Hatched: computed, then masked. Numbers ${SOURCES[state.source]}.${out}` });
+      costs.draw(bars(geometry), length ? total(geometry) : "", geometry);
+      const { bytes, kind } = memories.find(({ own }) => own);
+      room.draw(memory(geometry), `${commas(bytes)} bytes a token (${kind})`, geometry);
+    },
+  };
+}
+
+export default figure({
+  name: "kv_cache_stepper",
+  title: "Writing with and without a key/value cache",
+  tip: "press Step and compare; then switch the bug on and read both texts.",
+  keys: ", + and − step",
+  traits: [
+    "prompt", "prompt_length", "left_out", "tokens", ...LISTS, "step", "bug", "source", "sizes", "memory", "selected",
+  ],
+  layout,
+  sentence,
+  table,
+  pytorch,
+  locked,
+  lock: (cell, { prompt_length: first }) => ({ selected: cell && (first || cell[0] === 2) ? cell : [] }),
+  build,
+  css: `
+.say{min-height:6em}
+.ask,.coming{flex:1 1 100%;margin:0;min-height:3em}.ask{display:flex}.ask .control{flex:1}.ask input{width:0}
+.controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}p.token,.legend{grid-column:1/-1}p.token{white-space:pre}.panel label{font-size:.88em}
+td{white-space:nowrap;overflow:hidden}th{overflow-wrap:normal}th:first-child{min-width:8em}
+.number{font-size:21px}
+.done,.bar{fill:var(--text)}.bar.later{opacity:.25}
+.gone,.work,.masked,.axis,.line,.now{fill:none;stroke:var(--line)}.gone,.work{stroke:var(--soft)}
+.kept{fill-opacity:.32}.key.kept{stroke:var(--key)}.value.kept{stroke:var(--value)}
+.bar.side1{fill:var(--ground);stroke:var(--text);stroke-width:1.5}
+.line.own{stroke:var(--text);stroke-width:3}
+.GQA{stroke-dasharray:7 3}.MQA{stroke-dasharray:2 3}.now{stroke-dasharray:3 3}
+svg.lit{outline:2px solid var(--text);outline-offset:2px}
+@media (forced-colors:active){path{stroke:CanvasText!important}
+.done,.bar,path.query,path.key,path.value{fill:CanvasText!important}.bar.side1{fill:Canvas!important}path.kept{fill:GrayText!important}}
+@container (max-width:619px){.panel:nth-child(n+3){grid-column:1/-1}.number{font-size:16px}.panel:nth-child(-n+2) small{display:block}}
+@container (max-width:30rem){.say{min-height:12em}.formula{min-height:8em}.equation{font-size:.88em}.coming{min-height:4.6em}}
+`,
+});
