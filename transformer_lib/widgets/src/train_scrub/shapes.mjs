@@ -1,0 +1,153 @@
+// Where everything stands: curves over the steps, the sample, the maps. Pure: no DOM.
+import { cividis, inkOn, line, number, scale, tokenText } from "../kit/index.mjs";
+
+const text = (x, y, shown, kind = null, anchor = "start") =>
+  ({ x, y, text: shown, class: kind, "text-anchor": anchor });
+const SIGN = 7.6; // width of one monospace sign
+const LOSS = [22, 136]; // top and bottom of the two strips
+const SCORE = [166, 228];
+const LANE = 262; // middle of the lane for the prediction
+const within = (x, low, high) => Math.min(high, Math.max(low, x));
+
+/** Round numbers from 0 to `last`, at most `most` steps apart. */
+function ticks(last, most) {
+  const power = 10 ** Math.floor(Math.log10(last / most));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => last / s <= most);
+  return Array.from({ length: Math.floor(last / Math.max(1, step)) + 1 }, (_, i) => i * Math.max(1, step));
+}
+
+/** Values at the reader's step, named beside their points; where curves follow, before them. */
+function named(x, room, points, ahead) {
+  const [high, low] = points[0].y <= points[1].y ? points : [...points].reverse();
+  const gap = low.y - high.y;
+  const before = x > room - 150 || (ahead && x > 190);
+  const push = Math.max(0, 15 - gap) / 2;
+  const by = before ? [-11, gap > 30 ? -11 : 13] : [-push, push];
+  return [high, low].map(({ y, name, value, kind }, i) =>
+    text(x + (before ? -3 : 9), y + by[i], `${name} ${number(value)}`, kind, before ? "end" : "start"));
+}
+
+/** Losses and scores as far as the reader has been, the prediction, the fall. */
+export function curves(geometry, room) {
+  const { state, revealed, scores, last, fall } = geometry;
+  const { steps, first, second, frame, predicted } = state;
+  const [left, right] = [34, room - 16];
+  const x = scale([0, last], [left, right]);
+  const top = Math.ceil(1.1 * Math.max(...first, ...second, 1));
+  const strips = [
+    { y: scale([0, top], [LOSS[1], LOSS[0]]), high: top, title: "loss, nats", of: [first, second],
+      names: ["first copy", "second copy"] },
+    { y: scale([0, 1], [SCORE[1], SCORE[0]]), high: 1, title: "scores of two heads",
+      of: [0, 1].map((h) => scores.map((both) => both[h])), names: ["previous-token", "induction"] },
+  ];
+  const now = x(steps[frame]);
+  const end = x(steps[revealed]);
+  const fallen = fall >= 0 && fall <= revealed;
+  const kinds = ["dashed", "solid"];
+  const paths = strips.flatMap(({ y, of }) => of.map((values, i) => ({
+    d: line(values.slice(0, revealed + 1).map((value, k) => [x(steps[k]), y(value)])),
+    class: `curve ${kinds[i]}`,
+  })));
+  const dots = strips.flatMap(({ y, of }) => of.map((values) => ({ cx: now, cy: y(values[frame]), r: 4, class: "dot" })));
+  const boxes = [LOSS, SCORE].map(([high, low]) =>
+    ({ x: end, y: high, width: Math.max(0, right - end), height: low - high, class: "future" }));
+  return {
+    x, now, height: 312, lane: LANE - 22, knob: [x(Math.max(0, predicted)), LANE],
+    boxes, paths, dots,
+    axes: [LOSS, SCORE].map(([high, low]) => `M${left} ${high}V${low}H${right}`).join(""),
+    marks: [
+      { d: `M${now} ${LOSS[0] - 6}V${SCORE[1]}`, class: "now" },
+      { d: predicted < 0 ? "" : `M${x(predicted)} ${LOSS[0]}V${LANE - 12}`, class: "guess" },
+      { d: fallen ? `M${x(steps[fall])} ${LOSS[0]}V${LANE + 26}` : "", class: "fell" },
+    ],
+    texts: [
+      ...strips.flatMap(({ title, high, y }) => [
+        text(left, y(high) - 12, title, "quiet"),
+        text(left - 6, y(high), high, "quiet", "end"), text(left - 6, y(0), 0, "quiet", "end"),
+      ]),
+      ...ticks(last, room < 480 ? 3 : 6).map((step) => text(x(step), SCORE[1] + 13, step, "quiet", "middle")),
+      ...strips.flatMap(({ y, of, names }) => named(now, room, of.map((values, i) => ({
+        y: y(values[frame]), name: names[i], value: values[frame], kind: i ? "strong outlined" : "outlined",
+      })), revealed > frame)),
+      ...(right - end > 270 ? [text((end + right) / 2, (LOSS[0] + LOSS[1]) / 2, "?", "unknown", "middle")] : []),
+      flag(x, predicted, room),
+      ...(fallen ? [fellAt(x(steps[fall]), steps[fall], room)] : []),
+    ],
+  };
+}
+
+function flag(x, predicted, room) {
+  if (predicted < 0) return text(x(0) + 18, LANE, room < 480 ? "drag: when is the 2nd copy easy?" : "drag me: when does the second copy become easy?", "strong");
+  const at = x(predicted);
+  const side = at > room / 2 ? -1 : 1;
+  return text(at + side * 18, LANE, `you: ${predicted}`, "strong", side < 0 ? "end" : "start");
+}
+
+function fellAt(at, step, room) {
+  const shown = `▲ ${step}: below half of the first copy`;
+  const half = (shown.length * 6.4) / 2;
+  return text(within(at, half, room - half), LANE + 36, shown, null, "middle");
+}
+
+/** The text, what the model says for each token, and whether it is right. */
+export function sample(geometry, room) {
+  const { state, n, text: tokens, rights } = geometry;
+  const said = state.said[state.frame];
+  const left = 40;
+  const step = Math.min(44, (room - left) / tokens.length);
+  const most = Math.max(1, Math.floor((step - 2) / SIGN));
+  const center = (i) => left + (i + 0.5) * step;
+  const known = (i) => i > n; // the first token of the second copy comes as a surprise
+  const rows = [[30, "text"], [56, "says"]];
+  return {
+    width: left + step * tokens.length, height: 88,
+    label: tokens.slice(1).map((token, i) =>
+      `${tokenText(token, 12)}: ${tokenText(said[i], 12)} ${rights[state.frame][i] ? "right" : "wrong"}`).join(", "),
+    boxes: said.map((_, i) => i + 1).filter(known).map((i) => ({
+      x: left + i * step + 1, y: 44, width: step - 2, height: 40,
+      class: rights[state.frame][i - 1] ? "cell right" : "cell",
+    })),
+    brackets: [0, n].map((i) => `M${left + i * step + 2} 18v-4H${left + (i + n) * step - 2}v4`).join(""),
+    texts: [
+      ...rows.map(([y, name]) => text(0, y, name, "quiet")),
+      text(left + 2, 5, n * step < 100 ? "first" : "first copy", "quiet"),
+      text(left + n * step + 2, 5, n * step < 100 ? "again" : "the same again", "quiet"),
+      ...tokens.map((token, i) => text(center(i), 30, tokenText(token, most), "token", "middle")),
+      ...said.map((guess, i) =>
+        text(center(i + 1), 56, tokenText(guess, most), `token ${known(i + 1) ? "strong" : "quiet"}`, "middle")),
+      ...said.map((_, i) => text(center(i + 1), 74, rights[state.frame][i] ? "✓" : "✗", known(i + 1) ? "strong" : "quiet", "middle")),
+    ],
+  };
+}
+
+/** One head's weights: a triangle of cells, at most `tall`; its score's places outlined. */
+export function map(geometry, head, room, tall) {
+  const { state, text: tokens, places } = geometry;
+  const size = tokens.length;
+  const longest = Math.min(4, Math.max(...tokens.map((token) => [...tokenText(token, 4)].length)));
+  const left = 16 + SIGN * longest;
+  const cell = within(Math.floor(Math.min(room - left - 4, tall) / size), 6, 40);
+  const [top, shown] = [30, Math.max(1, Math.floor(cell / SIGN))];
+  const at = (i) => left + i * cell;
+  const sharp = cell < 13 ? 2 : 1; // every label, or every second one
+  const labels = tokens.map((token, i) => [token, i]).filter(([, i]) => i % sharp === 0);
+  return {
+    rows: size, cols: size, width: left + size * cell + 4, height: top + size * cell + 4,
+    boxes: state.maps[state.frame][head].flatMap((row, i) => row.map((weight, j) =>
+      ({ x: at(j), y: top + i * cell, width: cell, height: cell, fill: cividis(weight / 100) }))),
+    stripe: places[head].map(([i, j]) => ({
+      x: at(j) + 1.5, y: top + i * cell + 1.5, width: cell - 3, height: cell - 3, class: "stripe",
+      stroke: inkOn(state.maps[state.frame][head][i][j] / 100),
+    })),
+    texts: [
+      text(0, 9, "Q↓", "query"), text(left, 9, "K→", "key"),
+      ...labels.map(([token, i]) => text(at(i) + cell / 2, 21, tokenText(token, Math.min(shown * sharp, 4)), "token key", "middle")),
+      ...labels.map(([token, i]) => text(left - 5, top + (i + 0.5) * cell, tokenText(token, longest), "token query", "end")),
+    ],
+    pick: (px, py) => {
+      const [i, j] = [Math.floor((py - top) / cell), Math.floor((px - left) / cell)];
+      return i >= 0 && i < size && j >= 0 && j < size ? [i, j] : null;
+    },
+    box: ([i, j]) => ({ x: at(j), y: top + i * cell, width: cell, height: cell }),
+  };
+}

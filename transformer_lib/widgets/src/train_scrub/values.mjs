@@ -1,0 +1,36 @@
+// What TrainScrub reads off a record; the twin of scrub_values.py. No DOM.
+const range = (a, b) => Array.from({ length: b - a }, (_, i) => a + i);
+
+/** Where the two heads should look in n tokens and the same again: [[query, key]]. */
+export const stripes = (n) => [
+  range(1, 2 * n).map((i) => [i, i - 1]),
+  range(n, 2 * n).map((i) => [i, i - n + 1]),
+];
+
+/** The mean weight at these places, in 0..1. */
+export const score = (weights, places) =>
+  places.reduce((total, [query, key]) => total + weights[query][key], 0) / places.length / 100;
+
+/** For each guess whether that token comes; the first token is not guessed. */
+export const right = (tokens, said) =>
+  said.map((guess, i) => guess === tokens[(i + 1) % tokens.length]);
+
+/** Where the second copy's loss is first below half of the first copy's, or -1. */
+export const fall = (first, second) => second.findIndex((loss, k) => loss < first[k] / 2);
+
+/** All that is read off the state, its record beside the rest: scores and right guesses at each step, the fall. */
+export function read(state) {
+  const { tokens, said, maps, first, second, steps } = state.record;
+  const n = tokens.length;
+  const places = stripes(n);
+  const rights = said.map((guesses) => right(tokens, guesses));
+  return {
+    state: { ...state.record, ...state }, n, places, rights,
+    text: [...tokens, ...tokens],
+    foreseen: rights.map((all) => all.slice(n).filter(Boolean).length),
+    scores: maps.map((heads) => heads.map((weights, h) => score(weights, places[h]))),
+    fall: fall(first, second),
+    revealed: Math.max(state.frame, state.seen),
+    last: steps.at(-1),
+  };
+}

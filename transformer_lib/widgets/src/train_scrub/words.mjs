@@ -1,0 +1,91 @@
+// What TrainScrub says; scrub_words.py says the same. No DOM.
+import { number, python, quote, tokenText } from "../kit/index.mjs";
+
+function prediction({ state, fall, revealed }) {
+  const { predicted: step, steps } = state;
+  if (fall >= 0 && fall <= revealed)
+    return (
+      `${step < 0 ? "The" : `You predicted step ${step}; the`} second copy’s loss fell ` +
+      `below half of the first’s at step ${steps[fall]}.`
+    );
+  if (step < 0) return "When will the second copy become easy? Mark it first.";
+  if (revealed === steps.length - 1) return `You predicted step ${step}; no such fall came.`;
+  return `You predict that the second copy becomes easy at step ${step}.`;
+}
+
+function overview(geometry) {
+  const { state, n, last, foreseen, scores } = geometry;
+  const { frame: k, steps, first, second } = state;
+  const [previous, induction] = scores[k];
+  return (
+    `Step ${steps[k]} of ${last}: the loss is ${number(first[k])} in the first copy, ` +
+    `${number(second[k])} in the second; ${foreseen[k]} of ${n - 1} repeated tokens are ` +
+    `foreseen. Scores: previous-token head ${number(previous)}, induction head ` +
+    `${number(induction)}. ${prediction(geometry)}`
+  );
+}
+
+/** What one head's weight is. */
+export function weight({ state, n, text }, [head, query, key]) {
+  const { steps, frame, heads, maps } = state;
+  const start =
+    `Step ${steps[frame]}, ${tokenText(heads[head], 40)}: ${quote(text[query])} at ` +
+    `position ${query} `;
+  if (key > query) return `${start}may not look ahead at ${quote(text[key])} at position ${key}.`;
+  const relations = new Map([
+    [query, ", itself"],
+    [query - n, ", the same token, one copy before"],
+    [query - n + 1, ", what followed the same token the first time"],
+    [query - 1, ", the token just before"],
+  ]);
+  return (
+    `${start}looks ${maps[frame][head][query][key]} % at ${quote(text[key])} at position ` +
+    `${key}${relations.get(key) ?? ""}.`
+  );
+}
+
+/** `active` is [head, query, key] or null. */
+export const sentence = (geometry, active) =>
+  active ? weight(geometry, active) : overview(geometry);
+
+export const table = ({ state: { steps, first, second }, n, foreseen, scores }) => ({
+  caption: "Each step that was looked at: losses in nats, tokens foreseen, scores of the heads",
+  header: [
+    "step", "loss in first copy", "loss in second copy", `foreseen of ${n - 1}`,
+    "previous-token score", "induction score",
+  ],
+  rows: steps.map((step, k) => [
+    step, number(first[k], 3), number(second[k], 3), foreseen[k],
+    ...scores[k].map((score) => number(score)),
+  ]),
+});
+
+const lines = (rows) => `[\n${rows.map((row) => `    ${python(row)},\n`).join("")}]`;
+
+/** The state as a program that runs and asserts what the figure shows. */
+export function pytorch(_, { state, n, text, foreseen, scores, fall }) {
+  const { steps, first, second, frame: k, said, heads, maps } = state;
+  const head = (name, h, score) => [
+    `${name} = weights_of(${lines(maps[k][h])})  # in percent; ${tokenText(heads[h], 30)}`,
+    `assert abs(${score} - ${number(scores[k][h], 6)}) < 1e-5`, "",
+  ];
+  return [
+    "import torch", "",
+    "from transformer_lib.inspection import induction_score, previous_token_score", "",
+    `steps = torch.tensor(${python(steps)})`,
+    `first = torch.tensor(${python(first)})`,
+    `second = torch.tensor(${python(second)})`,
+    "easy = steps[second < first / 2]",
+    fall < 0 ? "assert len(easy) == 0" : `assert easy[0] == ${steps[fall]}`, "",
+    `# step ${steps[k]}`,
+    `text = ${python(text)}`,
+    `said = ${python(said[k])}`,
+    "right = [guess == token for guess, token in zip(said, text[1:])]",
+    `assert sum(right[${n}:]) == ${foreseen[k]}`, "", "",
+    "def weights_of(rows):",
+    "    filled = [row + [0] * (len(rows) - len(row)) for row in rows]",
+    "    return torch.tensor(filled)[None, None] / 100", "", "",
+    ...head("previous", 0, "previous_token_score(previous).item()"),
+    ...head("induction", 1, `induction_score(induction, ${n}).item()`),
+  ].join("\n");
+}
