@@ -1,0 +1,65 @@
+// The shown state as PyTorch that asserts it. No DOM.
+import { python } from "../kit/index.mjs";
+import { leader } from "./words.mjs";
+
+const tensor = (values) => `torch.tensor(${python(values)})`;
+const leaders = (flow) => flow.top.map((_, r) => leader(flow, r));
+const best = (flow) => flow.top.map(([[, p]]) => p);
+
+/** The book's model does it all again. */
+const again = (flow) => `from transformer_lib import pretrained
+from transformer_lib.widgets.weights import dequantized
+
+shipped = pretrained.load("manual-lm")
+model, tokenizer = dequantized(shipped.model), shipped.tokenizer  # int8, as in the page
+tokens = torch.tensor([tokenizer.encode(${python(flow.prompt)})])
+
+said, probability, length, change_length, cosine = [], [], [], [], []
+
+def read(x):  # the logit lens
+    logits = model.unembedding.logits(model.stack.norm(x))[0, ${flow.position}]
+    best = int(logits[: tokenizer.vocab_size].argmax())
+    said.append(tokenizer.decode([best]))
+    probability.append(logits.softmax(-1)[best])
+    length.append(x[0, ${flow.position}].norm())
+
+with torch.no_grad():
+    x, mask, rotate = model.stack.enter(model.embedding(tokens), None, "causal", 0)
+    read(x)
+    for block in model.stack.blocks:
+        looks = {"mask": mask, "rotate": rotate}
+        for place, how in ((block.attention, looks), (block.feed_forward, {})):
+            change = place.layer(place.norm(x), **how)
+            change_length.append(change[0, ${flow.position}].norm())
+            cosine.append(torch.cosine_similarity(change, x, dim=-1)[0, ${flow.position}])
+            x = x + change
+            read(x)
+
+near = {"rtol": 1e-3, "atol": 1e-3}
+assert said == ${python(leaders(flow))}
+torch.testing.assert_close(torch.stack(probability), ${tensor(best(flow))}, **near)
+torch.testing.assert_close(torch.stack(length), ${tensor(flow.lengths)}, **near)
+torch.testing.assert_close(torch.stack(change_length), ${tensor(flow.changes)}, **near)
+torch.testing.assert_close(torch.stack(cosine), ${tensor(flow.cosines)}, **near)
+`;
+
+/** Numbers of a model that is not here: that sums have the length they must have. */
+const sums = (flow) => `
+# numbers of your own model
+said = ${python(leaders(flow))}
+probability = ${tensor(best(flow))}
+length = ${tensor(flow.lengths)}
+change = ${tensor(flow.changes)}
+cosine = ${tensor(flow.cosines)}
+
+assert len(said) == len(length) == len(change) + 1 == ${flow.lengths.length}
+assert bool(((0 <= probability) & (probability <= 1)).all())
+before = length[:-1]
+total = (before**2 + change**2 + 2 * before * change * cosine).sqrt()  # of stream + change
+${flow.norm === "pre"
+    ? "torch.testing.assert_close(total, length[1:], rtol=1e-2, atol=1e-2)"
+    : "assert bool(total.isfinite().all())  # each norm then makes it as long as it says"}
+`;
+
+export const pytorch = ({ source }, { flow }) =>
+  `import torch\n${source === "Python" ? sums(flow) : again(flow)}`;
