@@ -36,6 +36,7 @@ class BPEStepper(Figure):
     """
 
     name = "bpe_stepper"
+    wording, picturing = words, pictures
 
     text = traitlets.Unicode(_TEXT)
     step = traitlets.Int(2)
@@ -101,19 +102,3 @@ class BPEStepper(Figure):
     def size_with(self, pair: Pair) -> int:
         """Return how many tokens the text would have with this pair merged."""
         return size(merged(self.now().words, pair, 256 + self.done), self.numbers())
-
-    def summary(self) -> str:
-        """Say what is done and what is next, or what the held pair would do."""
-        return words.sentence(self)
-
-    def table(self) -> tuple[list[str], list[list[Any]]]:
-        """Give the merges so far, then the first pairs of this step."""
-        return words.table(self)
-
-    def drawing(self) -> str:
-        """Draw the pairs and the words as plain SVG."""
-        return pictures.drawing(self)
-
-    def plot(self) -> Any:
-        """Draw counts of pairs and bytes per token with matplotlib."""
-        return pictures.plot(self)

@@ -40,10 +40,11 @@ class PositionLab(Figure):
 
     `kind` is "none", "sinusoidal", "learned" or "alibi"; `view` is "heatmap",
     "curves", "similarity" or "order". The reader holds `position`, and perhaps a
-    second place `other` and a `dimension` (-1: none). `dimensions` are the curves, at
-    most five; [] chooses some. `rows` is a learned table (position by dimension); [] is
-    an untrained one. Word number order[i] of `tokens` stands at place i of the
-    shuffled sentence. `head` of `n_heads` is for ALiBi.
+    second place `other` (the picked word) and a `dimension` (-1: none). `dimensions`
+    are the curves, at most five; [] chooses a fast and a slow one. `rows` is a learned
+    table (position by dimension); [] is an untrained one. Word number order[i] of
+    `tokens` stands at place i of the shuffled sentence. `head` of `n_heads` is for
+    ALiBi.
     """
 
     name = "position_lab"
@@ -120,8 +121,7 @@ class PositionLab(Figure):
             return shown
         if self.kind == "alibi":
             return sorted({0, count // 3, count - 1})
-        even = [0, 2 * (count // 8), 2 * (count // 4), count - 2 + count % 2]
-        return sorted(set(even))
+        return sorted({0, numbers.slow_dimension(*self.shape(), self.base)})
 
     def shuffled(self) -> numbers.Shuffle:
         """Return what becomes of each word of the shuffled sentence."""

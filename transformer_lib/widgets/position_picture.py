@@ -64,8 +64,8 @@ def _heatmap(lab: PositionLab) -> str:
         for r in range(0, lines, every)
     ]
     body.append(tag("text", f"{down} down, {across} across", x=_LEFT, y=12))
-    label = f"Heatmap, {down} by {across}. {lab.summary()}"
-    return svg(_LEFT + count * width + 4.0, 42.0 + lines * height, label, body)
+    size = (_LEFT + count * width + 4.0, 42.0 + lines * height)
+    return svg(*size, f"Heatmap, {down} by {across}. {lab.summary()}", body)
 
 
 def _curves(lab: PositionLab) -> str:
@@ -73,8 +73,7 @@ def _curves(lab: PositionLab) -> str:
     low, high = _span(curves)
     places = [n for _, points in curves for n, _ in points]
     first, last = min(places), max(places)
-    body, color = [], palette()["light"]["position"]
-    ends = []
+    body, ends, color = [], [], palette()["light"]["position"]
     for (name, points), dash in zip(curves, _DASHES, strict=False):
         at = [
             (
@@ -132,7 +131,8 @@ def curves_of(lab: PositionLab) -> Iterator[tuple[str, list[tuple[int, float]]]]
         if lab.kind == "alibi":
             yield f"head {i}", list(enumerate(lab.bias_of(i)[m]))
         else:
-            yield f"dim {i}", [(n, row[i]) for n, row in enumerate(lab.values())]
+            points = [(n, row[i]) for n, row in enumerate(lab.values())]
+            yield f"dim {i} {words.pace(lab, i)}".strip(), points
 
 
 def _grid(lab: PositionLab) -> Any:

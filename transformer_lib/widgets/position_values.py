@@ -65,6 +65,13 @@ def position_vectors(
     return np.zeros((length, d_model))
 
 
+def slow_dimension(length: int, d_model: int, base: float) -> int:
+    """Return the slowest even dimension whose sine still leaves the zero line."""
+    even = range(4, d_model, 2)
+    moving = [i for i in even if (length - 1) * base ** (-i / d_model) >= 0.5]
+    return max(moving, default=2 if d_model > 2 else 0)
+
+
 def score_bias(kind: str, length: int, n_heads: int, head: int) -> Any:
     """Return what is added to the scores, (length, length): zeros but for ALiBi."""
     places = np.arange(length)

@@ -32,6 +32,7 @@ class ShapeLedger(Figure):
     """
 
     name = "shape_ledger"
+    wording, picturing = words, pictures
 
     batch = traitlets.Int(1)
     length = traitlets.Int(1024)
@@ -84,22 +85,6 @@ class ShapeLedger(Figure):
     def n_bytes(self) -> int:
         """Return the bytes of all results, as training would keep them."""
         return sum(line.blocks * line.n_bytes for line in self.lines())
-
-    def summary(self) -> str:
-        """Say where parameters and compute sit, or what the held line costs."""
-        return words.sentence(self)
-
-    def table(self) -> tuple[list[str], list[list[Any]]]:
-        """Give each line's shape, parameters, FLOPs and bytes, and the sums."""
-        return words.table(self)
-
-    def drawing(self) -> str:
-        """Draw the ledger as plain SVG."""
-        return pictures.drawing(self)
-
-    def plot(self) -> Any:
-        """Draw parameters, FLOPs and bytes of each line with matplotlib."""
-        return pictures.plot(self)
 
 
 def _check_selected(selected: list[int], count: int) -> None:

@@ -96,18 +96,20 @@ class SoftmaxMask(Figure):
         if not self.selected:
             good = sum(_is_one(sum(row)) for row in weights)
             closed = sum(row.count(False) for row in self.mask)
-            cells = len(self.tokens) ** 2
+            n, columns = len(self.tokens), self._good_columns(weights)
+            down = f", {columns} columns do" if self.axis == "column" else ""
             return (
-                f"{good} of {len(self.tokens)} rows sum to 1; "
-                f"{closed} of {cells} cells are masked."
+                f"{good} of {n} rows sum to 1{down}; "
+                f"{closed} of {n**2} cells are masked."
             )
         row, col = self.selected
         total, closed = sum(weights[row]), self.mask[row].count(False)
+        why = self._reason(row, total, self._good_columns(weights))
         looks = self._look(row, col, weights[row][col])
         return (
             f"Query {quote(self.tokens[row])} {looks}; "
             f"{closed} of {len(self.tokens)} keys are masked; "
-            f"the row sums to {short(total)}{self._reason(row, total)}."
+            f"the row sums to {short(total)}{why}."
             f"{self._remark(row, weights[row])}"
         )
 
@@ -120,11 +122,15 @@ class SoftmaxMask(Figure):
             return f"and key {key}: the weight is {number(weight)}"
         return f"gives {percent(weight)} of its weight to {key}"
 
-    def _reason(self, row: int, total: float) -> str:
+    def _good_columns(self, weights: list[list[float]]) -> int:
+        return sum(_is_one(sum(col)) for col in zip(*weights, strict=True))
+
+    def _reason(self, row: int, total: float, good_columns: int) -> str:
         if _is_one(total) or not np.isfinite(total):
             return ""
         if self.axis == "column":
-            return ", because softmax ran down the columns"
+            end = ": they sum to 1, rows do not" * (good_columns == len(self.tokens))
+            return f", because softmax ran down the columns{end}"
         late = self.order == "after" and not all(self.mask[row])
         return ", because the mask came after the softmax" if late else ""
 

@@ -17,19 +17,19 @@ const signs = (text) => [...text].length;
 
 // ---- numbers ----
 
+/** Python says what is wrong; this stops only a page or a link that was edited. */
 function check({ tokens, query, key, value }, { mask, step }) {
   const n = tokens.length;
   const fits = (rows, width) =>
     width > 0 && rows.length === n &&
     rows.every((row) => row.length === width && row.every(Number.isFinite));
-  if (n < 2 || n > MOST) throw Error(`it needs 2 to ${MOST} tokens, got ${n}`);
   const width = query[0]?.length;
-  if (!fits(query, width) || !fits(key, width) || !fits(value, value[0]?.length))
-    throw Error(`query, key and value must be ${n} rows of numbers, query and key equally wide`);
-  const square = Array.isArray(mask) && mask.length === n && mask.every((r) => r.length === n);
-  if (!square && mask !== "none" && mask !== "causal")
-    throw Error(`mask must be "none", "causal" or ${n} x ${n}`);
-  if (!TITLES[step]) throw Error(`step must be 0 to ${LAST}, got ${step}`);
+  const right =
+    n >= 2 && n <= MOST && TITLES[step] &&
+    fits(query, width) && fits(key, width) && fits(value, value[0]?.length) &&
+    (Array.isArray(mask) ? mask.length === n && mask.every((row) => row.length === n)
+      : mask === "none" || mask === "causal");
+  if (!right) throw Error("its tokens, vectors, mask and step must fit each other");
 }
 
 function softmax(scores, open) {
@@ -257,6 +257,13 @@ export function pytorch(state, geometry) {
 
 // ---- picture ----
 
+/** As long as the focus is elsewhere, the grid's tab stop is the picked cell. */
+const stopAt = (node, [row, col]) =>
+  node.matches(":focus-within") ||
+  node.querySelectorAll("[data-row]").forEach((cell) => {
+    cell.tabIndex = cell.matches(`[data-row="${row}"][data-col="${col}"]`) - 1;
+  });
+
 const DASH = { key: "4 2", value: "1 2.5" };
 
 /** The numbers of one query, step by step: one stop, a column (or row) per key. */
@@ -378,6 +385,7 @@ function ledger(ui) {
       s("g", { role: "row" }), (row, keys) =>
       join(row, keys, (j) => j, newKey, (node, j) => drawKey(node, j, pair)));
     cells.update();
+    stopAt(box.node, cellOf(geometry.pair[1]));
   }
   return { node: box.node, draw };
 }
@@ -586,6 +594,7 @@ function build(ui) {
       steps.draw(geometry, pair);
       detail.draw(geometry, pair);
       map.draw(mapData(geometry, pair), view);
+      stopAt(map.node, geometry.pair);
     },
   };
 }
@@ -599,7 +608,7 @@ const css = `
 .formula .now{box-shadow:inset 0 0 0 2px currentColor}
 @media (forced-colors:active){.formula .now{border:2px solid Highlight}}
 .now>.box[fill=transparent]{fill:var(--surface)}
-.options{flex-wrap:wrap}.options label{min-width:26px;justify-content:center}
+.options{flex-wrap:wrap}
 .walk{flex-basis:100%;display:flex;flex-wrap:wrap;gap:.5rem}.walk legend{display:none}
 .own{flex:1 1 100%;min-width:0;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
 .line{flex:1 1 100%;display:flex;gap:.5rem}.line .control:has(input){width:0;flex:1}
@@ -612,8 +621,8 @@ export default figure({
   name: "attention_stepper",
   title: "Attention, step by step",
   tip:
-    "pick a query, then press Step to the end. Which key gets the most weight, and which " +
-    "products made its score?",
+    "pick a query, then press Step to the end. Which key gets the most weight, which products " +
+    "made its score, and what becomes of its value?",
   traits: [
     "tokens", "query", "key", "value", "mask", "step", "selected", "locked", "text", "model",
     "_ask", "_note",

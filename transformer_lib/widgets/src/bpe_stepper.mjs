@@ -196,8 +196,8 @@ export default figure({
   name: "bpe_stepper",
   title: "Byte-pair encoding, merge by merge",
   tip:
-    "press Step and predict each time which pair is next. When does “twenty” become one token? " +
-    "Then type a text of your own.",
+    "press Step and predict each time which pair is next. Which word is the first to become one " +
+    "token? Then type a text of your own.",
   keys: ", + and − step",
   traits: ["text", "step", "selected"],
   layout,

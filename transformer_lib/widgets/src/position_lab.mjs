@@ -5,7 +5,7 @@ import { curves, heatmap, sentences } from "./position_lab/shapes.mjs";
 import {
   dot, positionVectors, scoreBias, shuffle, shuffledOrder,
 } from "./position_lab/values.mjs";
-import { STARTS, commas, sentence, table } from "./position_lab/words.mjs";
+import { commas, sentence, table } from "./position_lab/words.mjs";
 
 const KINDS = [
   ["none", "none"], ["sinusoidal", "sinusoidal"], ["learned", "learned"], ["alibi", "ALiBi"],
@@ -24,7 +24,7 @@ function check(state) {
   const { order, d_model: width, kind } = state;
   const right =
     Object.entries(RANGES).every(([name, [low, high]]) => state[name] >= low && state[name] <= high) &&
-    width % 2 === 0 && STARTS[kind] &&
+    width % 2 === 0 && EQUATIONS[kind] &&
     String([...order].sort((a, b) => a - b)) === String([...state.tokens.keys()]);
   if (!right) throw Error("its numbers and words must fit each other");
 }
@@ -39,14 +39,17 @@ function sizes({ kind, rows, length, d_model: width, position, n_heads: heads, h
   };
 }
 
-/** The lines of the curves: dimensions, or heads for ALiBi. */
-function shownDimensions({ dimensions, n_heads: heads }, { alibi, width }) {
+/**
+ * The lines of the curves: heads for ALiBi, else a fast dimension and a slow one, the
+ * slowest that leaves the zero line.
+ */
+function shownDimensions({ dimensions, n_heads: heads, base }, { alibi, width, length }) {
   const count = alibi ? heads : width;
   const own = dimensions.filter((i) => i < count);
-  const some = alibi
-    ? [0, Math.floor(count / 3), count - 1]
-    : [0, 2 * Math.floor(count / 8), 2 * Math.floor(count / 4), count - 2 + (count % 2)];
-  return own.length ? own : [...new Set(some)];
+  if (own.length) return own;
+  let slow = width > 2 ? 2 : 0;
+  while (slow + 2 < width && (length - 1) * base ** (-(slow + 2) / width) >= 0.5) slow += 2;
+  return [...new Set(alibi ? [0, Math.floor(count / 3), count - 1] : [0, slow])];
 }
 
 /** Everything that is drawn or said, from the state alone. */
@@ -67,23 +70,22 @@ export function layout(state, room = 680) {
 export function locked(state) {
   const { view, tokens, other, dimension } = state;
   const { m, length, width, alibi } = sizes(state);
-  const among = (i, n) => i >= 0 && i < n;
-  if (view === "order") return among(other, tokens.length) ? ["word", 0, other] : null;
-  if ((view === "similarity" || alibi) && among(other, length)) return ["pair", m, other];
-  return !alibi && among(dimension, width) ? ["cell", dimension, m] : null;
+  if (view === "order") return other in tokens ? ["word", 0, other] : null;
+  if ((view === "similarity" || alibi) && other >= 0 && other < length) return ["pair", m, other];
+  return !alibi && dimension >= 0 && dimension < width ? ["cell", dimension, m] : null;
 }
 
 /** The patch that holds `active`; a second word changes places with the first. */
 function lock(active, state) {
   const [kind, a, b] = active ?? [];
-  const free = { other: -1, dimension: -1 };
-  if (kind === "cell") return { ...free, dimension: a, position: b };
-  if (kind === "pair") return { ...free, position: a, other: b };
-  if (kind !== "word") return free;
-  const { order } = state;
-  const first = locked(state)?.[2] ?? b;
-  const source = (place) => (place === first ? b : place === b ? first : place);
-  return first === b ? { other: b } : { ...free, order: order.map((_, place) => order[source(place)]) };
+  const { order, other } = state;
+  const from = (place) => (place === b ? other : place === other ? b : place);
+  return {
+    other: -1, dimension: -1,
+    ...(kind === "cell" ? { dimension: a, position: b }
+      : kind === "pair" ? { position: a, other: b }
+      : kind === "word" && (other in order ? { order: order.map((_, i) => order[from(i)]) } : { other: b })),
+  };
 }
 
 function controls(ui) {
@@ -91,24 +93,27 @@ function controls(ui) {
     for (const node of nodes) ui.bind((state) => set(node, { hidden: !test(state) }));
     return nodes;
   };
-  const slider = (label, trait, min, max, step = 1, more = {}) =>
-    ui.slider({ label, trait, min, max, step, ...more });
+  const slider = (label, trait, more) => {
+    const [min, max] = RANGES[trait];
+    return ui.slider({ label, trait, min, max, step: 1, ...more });
+  };
   return [
     ui.choice({ label: "Positions", trait: "kind", options: KINDS }),
     ui.choice({ label: "View", trait: "view", options: VIEWS }),
-    ...when(({ view }) => view !== "order", slider("Length", "length", 2, 64)),
-    ...when(({ kind }) => kind !== "alibi", slider("Width d", "d_model", 2, 64, 2)),
+    ...when(({ view }) => view !== "order", slider("Length", "length")),
+    ...when(({ kind }) => kind !== "alibi", slider("Width d", "d_model", { step: 2 })),
     ...when(
       ({ kind }) => kind === "sinusoidal",
-      slider("Base", "base", 1, 6, 0.5, {
+      slider("Base", "base", {
+        max: 6, step: 0.5,
         get: ({ base }) => Math.log10(base),
         set: (power) => ({ base: Math.round(10 ** power) }),
         format: (power) => commas(10 ** power),
       }),
     ),
     ...when(
-      ({ kind }) => kind === "alibi", slider("Heads", "n_heads", 1, 16),
-      slider("Head", "head", 0, 15, 1, { get: (state) => sizes(state).head }),
+      ({ kind }) => kind === "alibi", slider("Heads", "n_heads"),
+      slider("Head", "head", { get: (state) => sizes(state).head }),
     ),
     ...when(
       ({ view }) => view === "order",
@@ -121,7 +126,7 @@ function controls(ui) {
 /**
  * { node, label, draw(shape, geometry) }: a titled picture with a grid over it. A shape has
  * width, height, title, note; paths [[d, class, opacity, dashes], ...]; texts
- * [[x, y, text, class, anchor, part, transform], ...]; rows, cols, pick and box for pad();
+ * [[x, y, text, class, anchor, part], ...]; rows, cols, pick and box for pad();
  * and what its cells mean: [kind, row, column], `row` if all are of one row.
  */
 function picture(ui, label) {
@@ -134,7 +139,7 @@ function picture(ui, label) {
   const grid = pad(ui, svg, { label, to, from });
   svg.append(grid.node);
   const draw = (next, geometry) => {
-    shape = { ...next, text: (cell) => sentence(geometry, to(cell)) };
+    shape = { text: (cell) => sentence(geometry, to(cell)), ...next };
     const { width, height, title } = shape;
     set(svg, { width, height });
     set(node.querySelector("b"), { text: title });
@@ -142,8 +147,8 @@ function picture(ui, label) {
     fill(paths, shape.paths.map(([d, kind, opacity, dashes]) => ({
       d, class: kind, "fill-opacity": opacity, "stroke-dasharray": dashes,
     })), "path");
-    fill(texts, shape.texts.map(([x, y, text, kind, anchor = "middle", part, transform]) => ({
-      x, y, text, class: kind, "text-anchor": anchor, "data-part": part, transform,
+    fill(texts, shape.texts.map(([x, y, text, kind, anchor = "middle", part]) => ({
+      x, y, text, class: kind, "text-anchor": anchor, "data-part": part,
     })), "text");
     grid.draw(shape);
   };
@@ -153,19 +158,25 @@ function picture(ui, label) {
 function build(ui) {
   const [heat, below, order] =
     ["Heatmap", "Curves", "The words of the shuffled sentence"].map((label) => picture(ui, label));
-  let stage = null;
+  const inOrder = ({ tokens, order }) => order.map((old) => tokens[old]);
+  let [stage, before, swapped] = [null, inOrder(ui.state()), []];
   return {
     controls: controls(ui),
     formula: { equation: ({ kind }) => EQUATIONS[kind], code: [] },
     picture: [heat.node],
     draw(geometry) {
       const { view } = geometry.state;
+      const now = inOrder(geometry.state);
+      const moved = now.filter((token, place) => token !== before[place]);
+      if (moved.length) swapped = moved;
+      before = now;
+      geometry.swapped = swapped;
       const active = ui.active() ?? [];
       const [kind, a, b] = active;
       const m = kind === "cell" ? b : kind === "pair" ? a : geometry.m;
       const map = heatmap(geometry, m);
       const shown =
-        view === "order" ? [[order, sentences(geometry, active)]]
+        view === "order" ? [[order, sentences(geometry)]]
         : view === "heatmap" ? [[heat, map]]
         : [[heat, map], [below, curves(geometry, map, active, m)]];
       stage ??= heat.node.parentNode;
@@ -179,8 +190,8 @@ export default figure({
   name: "position_lab",
   title: "Position lab",
   tip:
-    "choose “none” and “word order”, then shuffle, or pick two words to swap them. Under " +
-    "“curves”, compare the top line with the bottom line.",
+    "under “curves”, compare fast with slow. Under “word order”, choose “none” and tap two " +
+    "words to swap them; then “sinusoidal”.",
   traits: [
     "kind", "view", "length", "d_model", "base", "position", "other", "dimension",
     "dimensions", "n_heads", "head", "tokens", "order", "rows",
@@ -195,9 +206,9 @@ export default figure({
   css:
     ".plus,.dot{fill:var(--position)}.minus{fill:var(--minus)}" +
     ".plus,.minus,.crisp{shape-rendering:crispEdges}" +
-    ".ink,.chalk,.thin,.curve,.rule,.link{fill:none;stroke:var(--text)}" +
-    ".thin,.link.broken{stroke:var(--line)}.ink{stroke-opacity:.6}" +
+    ".ink,.chalk,.thin,.curve,.rule,.link,.chip{fill:none;stroke:var(--text)}" +
+    ".thin{stroke:var(--line)}.ink{stroke-opacity:.6}" +
     ".chalk,.dot{stroke:var(--ground)}" +
     ".curve{stroke:var(--position)}.curve,.link{stroke-width:1.6}" +
-    "path.bold{stroke-width:3.2}.broken{stroke-width:1;stroke-dasharray:3 4}",
+    ".chip,path.bold{stroke-width:3}.broken{stroke-width:1;stroke-dasharray:3 4}",
 });

@@ -83,7 +83,7 @@ function controls(ui) {
       label: "heads h", trait: "n_heads",
       options: ({ d_model: d }) =>
         [...Array(RANGES.n_heads[1]).keys()].map((i) => i + 1)
-          .filter((n) => d % n === 0).map((n) => [n, `${n} of ${d / n}`]),
+          .filter((n) => d % n === 0).map((n) => [n, `${n} × ${d / n}`]),
     }),
     whole("blocks L", "n_layers"),
     whole("vocab V", "vocab_size"),

@@ -83,11 +83,18 @@ function remark({ state, weights: all }, row) {
   return "";
 }
 
-function rowSum({ state, sums }, row) {
+/** How many columns sum to 1. */
+const goodColumns = ({ weights: all }) => transpose(all).filter((col) => isOne(sum(col))).length;
+
+function rowSum(geometry, row) {
+  const { state, sums } = geometry;
   const total = `the row sums to ${short(sums[row], 2)}`;
   if (isOne(sums[row]) || !Number.isFinite(sums[row])) return `${total}.`;
   const masked = !state.mask[row].every(Boolean);
-  if (state.axis === "column") return `${total}, because softmax ran down the columns.`;
+  if (state.axis === "column") {
+    const ends = goodColumns(geometry) === sums.length ? ": they sum to 1, rows do not." : ".";
+    return `${total}, because softmax ran down the columns${ends}`;
+  }
   if (state.order === "after" && masked)
     return `${total}, because the mask came after the softmax.`;
   return `${total}.`;
@@ -100,8 +107,9 @@ export function sentence(geometry, active) {
   if (!active) {
     const good = sums.filter(isOne).length;
     const masked = mask.flat().filter((open) => !open).length;
+    const down = state.axis === "column" ? `, ${goodColumns(geometry)} columns do` : "";
     return (
-      `${good} of ${tokens.length} rows sum to 1; ` +
+      `${good} of ${tokens.length} rows sum to 1${down}; ` +
       `${masked} of ${plural(mask.flat().length, "cell")} are masked.`
     );
   }

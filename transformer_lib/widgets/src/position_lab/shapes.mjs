@@ -1,18 +1,19 @@
 // Where everything stands: heatmaps, curves, the words. Pure: no DOM.
 import { line, scale, short, tokenText } from "../kit/index.mjs";
-import { scoreBias } from "./values.mjs";
+import { scoreBias, times } from "./values.mjs";
+import { pace } from "./words.mjs";
 
 const STEPS = 10; // shades on each side of zero
-const [LEFT, RIGHT] = [48, 58]; // room for numbers and for the names of the curves
+const [LEFT, RIGHT] = [48, 80]; // room for numbers and for the names of the curves
 const SIGN = 7.6; // width of one monospace sign
 const DASHES = [null, "9 4", "2 3", "12 3 2 3", "5 2"];
 
 const digits = (x) => short(x, Math.abs(x) >= 0.1 ? 2 : 3);
 const largest = (rows) => Math.max(...rows.flat().map(Math.abs)) || 1;
-const range = (n) => [...Array(n).keys()];
+const range = (n) => times(n, (i) => i);
 
 /** Whole pixels between `count` bands from `start` on. */
-const edges = (start, count, size) => range(count + 1).map((i) => Math.round(start + (i * size) / count));
+const edges = (start, count, size) => times(count + 1, (i) => Math.round(start + (i * size) / count));
 const bands = (all) => all.slice(1).map((end, i) => [all[i], end]);
 const box = (x, y, right, low) => `M${x} ${y}H${right}V${low}H${x}z`;
 
@@ -50,7 +51,8 @@ function shades(columns, lines, at) {
 }
 
 /** The heatmap: one column per position (or key), one line per dimension (or query). */
-export function heatmap({ state, values, alibi, head, length, width, room }, m) {
+export function heatmap(geometry, m) {
+  const { state, values, alibi, head, length, width, room, shown } = geometry;
   const grid = alibi ? values : values[0].map((_, i) => values.map((row) => row[i]));
   const lines = grid.length;
   const height = state.view !== "heatmap" ? 170 : alibi ? Math.min(420, room - 106) : 320;
@@ -61,6 +63,7 @@ export function heatmap({ state, values, alibi, head, length, width, room }, m) 
   const legend = edges(right - 66 - SIGN * high.length, 5, 60);
   const ticks = labels(length, right - LEFT, 26);
   const center = (c) => (x[c] + x[c + 1]) / 2;
+  const middle = (r) => (y[r] + y[r + 1]) / 2;
   const [across, down, quiet] = alibi ? ["key", "query", "query"] : ["position", "dimension", "quiet"];
   return {
     kind: alibi ? "pair" : "cell", width: room, height: height + 60, rows: lines, cols: length,
@@ -75,7 +78,8 @@ export function heatmap({ state, values, alibi, head, length, width, room }, m) 
     ],
     texts: [
       ...ticks.map((c) => [center(c), low + 13, c, across]),
-      ...labels(lines, height, 14).map((r) => [LEFT - 7, (y[r] + y[r + 1]) / 2, r, quiet, "end"]),
+      ...labels(lines, height, 14).map((r) => [LEFT - 7, middle(r), r, quiet, "end"]),
+      ...(alibi ? [] : shown).map((i) => [right + 6, middle(i), pace(geometry, i), "position", "start"]),
       [0, 9, `${down} ↓`, quiet, "start", down],
       [LEFT, low + 30, `${alibi ? "" : "∿ "}${across} →`, across, "start", across],
       [legend[0] - 6, 9, digits(-most), null, "end"],
@@ -92,11 +96,11 @@ export function heatmap({ state, values, alibi, head, length, width, room }, m) 
 /** Moves labels apart: wished heights in, heights at least 15 apart out. */
 function apart(wished) {
   const placed = [];
-  const order = range(wished.length).sort((a, b) => wished[a] - wished[b]);
   let free = 12;
-  for (const i of order) free = (placed[i] = Math.max(free, wished[i])) + 15;
-  free = 158;
-  for (const i of order.reverse()) free = (placed[i] = Math.min(free, placed[i])) - 15;
+  range(wished.length).sort((a, b) => wished[a] - wished[b]).forEach((i, k) => {
+    const least = 173 - 15 * (wished.length - k);
+    free = (placed[i] = Math.max(free, Math.min(wished[i], least))) + 15;
+  });
   return placed;
 }
 
@@ -128,10 +132,10 @@ export function curves(geometry, heat, [kind, a, n], m) {
   const across = far ? "distance" : alibi ? "key" : "position";
   const color = far ? "quiet" : across;
   return {
-    kind: pairs ? "pair" : "cell", row: pairs ? m : first < 0 ? ids[0] : first,
+    kind: pairs ? "pair" : "cell", row: pairs ? m : ids[Math.max(0, bold)],
     width: room, height: 200, rows: 1, cols: length,
     title: `${alibi ? "Bias" : far ? "Similarity" : "Value"} against ${across}`,
-    note: far ? "thin: all others" : `${alibi ? "query" : "position"} ${m}`,
+    note: far ? "thin: others" : `${alibi ? "query" : "position"} ${m}`,
     paths: [
       [line([[LEFT, y(0)], [right, y(0)]]), "thin"],
       ...(far ? placed : []).map((curve) => [line(curve), "thin"]),
@@ -142,7 +146,7 @@ export function curves(geometry, heat, [kind, a, n], m) {
     texts: [
       ...[...new Set([top, 0, low])].map((value) => [LEFT - 7, y(value), digits(value), "quiet", "end"]),
       ...names.map((place, i) => [
-        right + 6, place, far ? `m = ${m}` : `${alibi ? "head" : "dim"} ${ids[i]}`,
+        right + 6, place, far ? `m = ${m}` : `${alibi ? "head" : "dim"} ${ids[i]} ${pace(geometry, ids[i])}`,
         i === bold ? "position strong" : "position", "start",
       ]),
       ...ticks.map((tick) => [x(tick), 174, tick, color]),
@@ -160,15 +164,13 @@ export function curves(geometry, heat, [kind, a, n], m) {
 const brief = (x) => (x > 1e-9 && x < 0.005 ? "<.01" : short(x));
 
 /** The two sentences above each other, every word over its input vector. */
-export function sentences({ state: { tokens, order }, words, room }, [, , held]) {
+export function sentences({ state: { tokens, order, other: picked }, words, room }) {
   const { before, after, same, change } = words;
-  const texts = tokens.map((token) => tokenText(token, 10));
+  const texts = tokens.map((token) => tokenText(token, room < 400 ? 7 : 10));
   const wide = (text) => SIGN * [...text].length;
-  const right = 0.5 * wide(texts.at(-1));
-  const step = Math.max(30, Math.min(84, Math.floor((room - 66 - right) / tokens.length)));
-  const longest = Math.max(...texts.map(wide));
-  const slanted = longest > step - 4;
-  const head = slanted ? Math.ceil(0.72 * longest) + 10 : 18;
+  const step = Math.max(30, Math.min(84, Math.floor((room - 92) / tokens.length)));
+  const two = Math.max(...texts.map(wide)) > step - 4; // every other word stands lower
+  const head = two ? 44 : 20;
   const center = (i) => 66 + Math.round((i + 0.5) * step);
   const bar = 2 * Math.floor(0.4 * step);
   const columns = tokens.map((_, i) => [center(i) - bar / 2, center(i) + bar / 2]);
@@ -177,40 +179,43 @@ export function sentences({ state: { tokens, order }, words, room }, [, , held])
   const most = largest([...before, ...after]);
   const paint = (rows, top) =>
     shades(columns, edges(top, rows[0].length, 72), (r, c) => rows[c][r] / most);
-  const word = (x, y, text, anchor) =>
-    [x, y, text, "token", ...(slanted ? [anchor, null, `rotate(-45 ${x} ${y})`] : [])];
+  const names = (top, row) =>
+    row.map((old, i) => [center(i), top + 24 * (two && i % 2), texts[old], old]);
+  const [written, shuffled] = [names(10, [...tokens.keys()]), names(end + 32, order)];
+  const all = [...written, ...shuffled];
   return {
-    kind: "word", width: 66 + step * tokens.length + right, height: end + head + 74,
-    rows: 1, cols: tokens.length, title: "Input vectors",
-    note: "✓ in both sentences, ✗ new; output: how much it changes",
+    kind: "word", width: 92 + step * tokens.length, height: end + head + 74,
+    rows: 1, cols: tokens.length, title: "Tap two words to swap them",
+    note: "input: ✓ in both, ✗ new; output: change",
+    text: ([, i]) => `${texts[order[i]]}, input ${same[i] ? "✓" : "✗"}, output ${brief(change[i])}`,
     paths: [
       ...paint(before, high), ...paint(after, low),
       ...order.map((old, place) => [
         line([[center(old), high + 76], [center(place), low - 4]]),
-        `link${same[place] ? "" : " broken"}${held === place ? " bold" : ""}`,
+        `link${same[place] ? "" : " broken"}${picked === place ? " bold" : ""}`,
       ]),
+      ...all.filter(([, , , old]) => old === order[picked]).map(([x, y, text]) =>
+        [box(x - wide(text) / 2 - 5, y - 10, x + wide(text) / 2 + 5, y + 10), "chip"]),
     ],
     texts: [
-      ...texts.flatMap((text, i) => {
-        const x = center(i);
-        const strong = held === i ? "strong" : null;
-        return [
-          word(x, head - 8, text, "start"),
-          [x, head + 10, i, "position"],
-          [x, end + 13, i, "position"],
-          word(x, end + 30, texts[order[i]], "end"),
-          [x, end + head + 32, same[i] ? "✓" : "✗", strong],
-          [x, end + head + 54, brief(change[i]), strong],
-        ];
-      }),
+      ...all.map(([x, y, text]) => [x, y, text, "token"]),
+      ...tokens.flatMap((_, i) => [
+        [center(i), head + 10, i, "position"],
+        [center(i), end + 13, i, "position"],
+        [center(i), end + head + 32, same[i] ? "✓" : "✗"],
+        [center(i), end + head + 54, brief(change[i])],
+      ]),
       [0, head + 10, "∿ position", "position", "start"],
       [0, end + 13, "∿ position", "position", "start"],
       [0, end + head + 32, "input", "quiet", "start"],
       [0, end + head + 54, "output", "quiet", "start"],
     ],
     pick(px, py) {
-      const place = Math.floor((px - 66) / step);
-      return py > low - 20 && place >= 0 && place < tokens.length ? [0, place] : null;
+      const row = py < low - 31 ? written : shuffled;
+      const y = py - row[0][1] - 12;
+      const near = row.filter((_, i) => !two || Math.abs(y) > 24 || i % 2 === Number(y > 0));
+      near.sort(([a], [b]) => Math.abs(a - px) - Math.abs(b - px));
+      return px < 48 ? null : [0, order.indexOf(near[0][3])];
     },
     box: ([, place]) => ({ x: columns[place][0], y: low, width: bar, height: 72 }),
   };

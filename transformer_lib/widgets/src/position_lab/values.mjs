@@ -9,15 +9,14 @@ export function draws(seed) {
   return () => next() / PRIME;
 }
 
-const times = (n, f) => Array.from({ length: n }, (_, i) => f(i));
+export const times = (n, f) => Array.from({ length: n }, (_, i) => f(i));
 export const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
 /** Rows as LearnedPositions starts: about normal, standard deviation 0.02, 4 digits. */
-function untrainedRows(length, width) {
+function untrainedRows(length) {
   const draw = draws(1);
   const next = () => 0.02 * Math.sqrt(3) * (draw() + draw() + draw() + draw() - 2);
-  const rows = times(length, () => times(WIDEST, next));
-  return rows.map((row) => row.slice(0, width).map((x) => Math.floor(x * 1e4 + 0.5) / 1e4));
+  return times(length, () => times(WIDEST, () => Math.floor(next() * 1e4 + 0.5) / 1e4));
 }
 
 /** A vector in -1..1 for each word, the same word the same vector. */
@@ -33,7 +32,7 @@ export function wordVectors(tokens, width) {
 /** What is added to the vectors, positions by dimensions: zeros if nothing is. */
 export function positionVectors({ kind, base, rows }, length, width) {
   if (kind === "learned")
-    return (rows.length ? rows : untrainedRows(length, width))
+    return (rows.length ? rows : untrainedRows(length))
       .slice(0, length)
       .map((row) => row.slice(0, width));
   const speeds = times(width, (i) => base ** -((2 * Math.floor(i / 2)) / width));

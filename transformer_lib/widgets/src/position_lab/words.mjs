@@ -7,47 +7,48 @@ const amount = (x, own = x) => short(x, Math.abs(own) >= 0.1 ? 2 : 4);
 const of = (x, own) => `${amount(x, own)}, with itself ${amount(own)}`;
 export const commas = (x) => String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** Positions until a dimension of the sinusoid repeats: "6.3", "19,869". */
-export function period({ base, d_model: width }, dimension) {
-  const x = 2 * Math.PI * base ** ((2 * Math.floor(dimension / 2)) / width);
-  return x < 100 ? number(x, 1) : commas(x);
+/** Positions until a dimension of the sinusoid repeats. */
+const period = ({ base, d_model: width }, i) => 2 * Math.PI * base ** ((i - (i % 2)) / width);
+
+/** Whether a dimension of the sinusoid repeats in the picture: "fast", else "slow". */
+export const pace = ({ state, length }, i) =>
+  state.kind !== "sinusoidal" ? "" : period(state, i) <= length ? "fast" : "slow";
+
+function wave(geometry, i) {
+  const x = period(geometry.state, i);
+  return (
+    `Dimension ${i} is a ${i % 2 ? "co" : ""}sine that repeats every ` +
+    `${x < 100 ? number(x, 1) : commas(x)} positions: ${pace(geometry, i)}.`
+  );
 }
 
 function alike({ similarity, m }) {
   const row = similarity[m];
   const top = Math.max(...row.filter((_, n) => n !== m));
-  const near = 1e-9 * Math.max(1e-9, ...row.map(Math.abs));
-  const best = [...row.keys()].filter((n) => n !== m && top - row[n] <= near);
+  const best = [...row.keys()].filter((n) => n !== m && top - row[n] < 1e-9);
   if (best.length > 2) return `position ${m} is equally like ${best.length} others`;
-  const next = best.every((n) => Math.abs(n - m) === 1) ? "its neighbor" : "position";
-  return (
-    `position ${m} is most like ${next}${best[1] === undefined ? "" : "s"} ` +
-    `${best.join(" and ")} (similarity ${of(top, row[m])})`
-  );
+  return `position ${m} is most like ${best.join(" and ")} (similarity ${of(top, row[m])})`;
 }
 
 function overview(geometry) {
-  const { state, length, width, m, head } = geometry;
-  const size = `${length} positions by ${width} dimensions`;
+  const { state, length, width, head, shown } = geometry;
   if (state.kind === "none")
-    return `No positions, ${size}: nothing is added, so all positions look alike.`;
-  if (state.kind === "alibi") {
-    const far = Math.max(m, length - 1 - m);
-    const slope = slopeOf(state.n_heads, head);
+    return "Nothing is added: all positions look alike, and order is invisible.";
+  if (state.kind === "alibi")
     return (
       `ALiBi, head ${head} of ${state.n_heads}: each step of distance lowers the score by ` +
-      `${short(slope, 4)}. Query ${m} loses nothing at itself, and ${short(slope * far)} ` +
-      `at ${far} steps.`
+      `${short(slopeOf(state.n_heads, head), 4)}.`
     );
-  }
-  const last = 2 * Math.floor((width - 1) / 2);
+  if (state.kind === "sinusoidal" && state.view !== "similarity")
+    return [
+      ...new Set([shown[0], shown.at(-1)].map((i) => wave(geometry, i))),
+      "Fast dimensions tell neighbors apart, slow ones near from far.",
+    ].join(" ");
   const what =
-    state.kind === "sinusoidal"
-      ? `Sinusoidal, ${size}. Dimension 0 repeats every ${period(state, 0)} positions, ` +
-        `dimension ${last} every ${period(state, last)}`
-      : `Learned, ${size}, ${state.rows.length ? "your rows" : "not trained yet"}`;
+    state.kind === "sinusoidal" ? "Sinusoidal"
+    : `Learned, ${state.rows.length ? "your rows" : "not trained yet"}`;
   const end = length < state.length ? ` The table ends: there is no row ${length}.` : "";
-  return `${what}; ${alike(geometry)}.${end}`;
+  return `${what}, ${length} positions by ${width} dimensions: ${alike(geometry)}.${end}`;
 }
 
 function pair({ state: { kind, n_heads: heads }, similarity, head }, m, n) {
@@ -57,62 +58,43 @@ function pair({ state: { kind, n_heads: heads }, similarity, head }, m, n) {
     return `Query ${m}, key ${n}, ${apart}: head ${head} lowers the score by ${short(lost, 4)}.`;
   }
   const own = similarity[m][m];
-  if (m === n) return `Position ${m}: similarity ${of(own, own)}.`;
-  const remark =
-    kind === "none" ? " So it is for every pair."
-    : kind === "sinusoidal" ? ` So it is for all that are ${apart}.` : "";
+  const remark = kind === "sinusoidal" ? ` So it is for all that are ${apart}.` : "";
   return `Positions ${m} and ${n}, ${apart}: similarity ${of(similarity[m][n], own)}.${remark}`;
 }
 
-function cell({ state, values }, i, m) {
-  const place = `Position ${m}, dimension ${i}`;
-  if (state.kind === "none") return `${place}: 0, nothing is added.`;
-  if (state.kind === "learned") return `${place}: ${number(values[m][i], 4)}.`;
+function cell(geometry, i, m) {
+  const { state: { kind }, values } = geometry;
+  const known = kind === "sinusoidal";
   return (
-    `${place}: ${number(values[m][i])}. Dimension ${i} is a ${i % 2 ? "co" : ""}sine that ` +
-    `repeats every ${period(state, i)} positions.`
+    `Position ${m}, dimension ${i}: ${number(values[m][i], known ? 2 : 4)}.` +
+    (known ? ` ${wave(geometry, i)}` : "")
   );
 }
 
-export const STARTS = {
-  none: "Without positions",
-  sinusoidal: "With sinusoidal positions",
-  learned: "With learned positions",
-  alibi: "With ALiBi",
-};
-
-function sentences({ state, words }) {
-  const { tokens, order, kind } = state;
+/** `swapped` are the words that have just changed places, if they are two. */
+function sentences({ state, words, swapped = [] }) {
+  const { tokens, order, kind, other } = state;
+  if (other in order) return `Picked ${quote(tokens[order[other]])}; tap a second word to swap.`;
+  const start = swapped.length === 2 ? `Swapped ${quote(swapped[0])} and ${quote(swapped[1])}. ` : "";
   if (order.every((old, place) => tokens[old] === tokens[place]))
-    return "Both sentences are the same, word for word. Shuffle the words.";
+    return `${start}Both sentences are the same. Tap two words to swap them.`;
   const same = words.same.filter(Boolean).length;
+  const how = kind === "none" ? "Without" : `With ${kind === "alibi" ? "ALiBi" : kind}`;
   const vectors =
-    `${STARTS[kind]}, ${same} of ${tokens.length} input vectors are the same in both sentences`;
+    `${start}${how} positions, ${same} of ${tokens.length} input vectors are in both sentences`;
   const change = Math.max(...words.change);
   return change < 1e-9
-    ? `${vectors}, and no output changes: ${kind === "none" ? "order" : "this change"} is invisible.`
+    ? `${vectors}, and nothing but the order of the outputs changes: ` +
+      `${kind === "none" ? "order" : "this change"} is invisible.`
     : `${vectors}, and outputs change by up to ${amount(change)}: order is visible.`;
-}
-
-function word({ state, words }, place) {
-  const old = state.order[place];
-  const goes =
-    old === place ? `stays at position ${place}` : `moves from position ${old} to ${place}`;
-  const change = words.change[place];
-  return (
-    `${quote(state.tokens[old])} ${goes}: its input vector ` +
-    `${words.same[place] ? "is in both sentences" : "is new"}, and its output ` +
-    `${change < 1e-9 ? "does not change" : `changes by up to ${amount(change)}`}.`
-  );
 }
 
 /** `active` is ["cell", dimension, m], ["pair", m, n], ["word", 0, place] or null. */
 export function sentence(geometry, active) {
   const [kind, a, b] = active ?? [];
-  if (kind === "word") return word(geometry, b);
+  if (geometry.state.view === "order") return sentences(geometry);
   if (kind === "pair") return pair(geometry, a, b);
-  if (kind === "cell") return cell(geometry, a, b);
-  return geometry.state.view === "order" ? sentences(geometry) : overview(geometry);
+  return kind === "cell" ? cell(geometry, a, b) : overview(geometry);
 }
 
 export function table({ state, values, similarity, words, m, alibi }) {
@@ -127,13 +109,13 @@ export function table({ state, values, similarity, words, m, alibi }) {
     };
   if (state.view === "similarity")
     return {
-      caption: `Position ${m} and each position`,
+      caption: `Position ${m}`,
       header: ["position", "distance", alibi ? "bias" : "similarity"],
       rows: similarity[m].map((x, n) => [n, n - m, number(x, 4)]),
     };
   const [down, across] = alibi ? ["query", "key"] : ["position", "dim"];
   return {
-    caption: "What is added",
+    caption: "Added",
     header: [down, ...values[0].map((_, i) => `${across} ${i}`)],
     rows: values.map((row, i) => [i, ...row.map((x) => number(x, 4))]),
   };
