@@ -12,6 +12,9 @@ from figure_examples import EXAMPLES
 from figure_page import BUNDLER, ROOT, Visit, document, run_node
 from playwright.sync_api import Browser, BrowserContext
 
+from transformer_lib.pretrained import names
+from transformer_lib.widgets.weights import scripts
+
 
 @pytest.fixture(params=sorted(EXAMPLES))
 def name(request: pytest.FixtureRequest) -> str:
@@ -21,11 +24,14 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the host script and the figures as classic scripts."""
+    """A folder with the host, and figures and models as classic scripts."""
     folder = tmp_path_factory.mktemp("site")
     host = (ROOT / "booksite/static/figure-host.js").read_text()
     (folder / "figure-host.js").write_text(host)
     run_node(BUNDLER, "--iife", "--outdir", folder / "figures")
+    (folder / "weights").mkdir()
+    for file, text in (pair for model in names() for pair in scripts(model)):
+        (folder / "weights" / file).write_text(text)
     return folder
 
 

@@ -69,6 +69,13 @@ class Visit:
             self.page.wait_for_selector(READY)
         return self.page
 
+    def wait_for_both(self) -> None:
+        """Wait until the second figure, which may be far below, is alive too."""
+        self.page.locator(".tl-figure").nth(1).scroll_into_view_if_needed()
+        self.page.wait_for_function(
+            "document.querySelectorAll('[data-mounted]').length === 2"
+        )
+
     def grid(self, nth: int = 0) -> Any:
         """The first grid's tab stop in the nth figure."""
         figure = self.page.locator(".tl-figure").nth(nth)

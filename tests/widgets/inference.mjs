@@ -42,11 +42,14 @@ const tasks = {
   },
   watched() {
     const session = createSession(model);
-    const watch = recorder();
+    const added = [];
+    const keep = (part, layer, name, query, change, x) =>
+      added.push({ part, layer, name, query, change: [...change], x: [...x] });
+    const watch = { ...recorder(), added: keep };
     if (job.source) session.encode(job.source, watch);
     for (const chunk of job.chunks) session.read(chunk, watch);
     const plain = (_, value) => (value instanceof Float32Array ? [...value] : value);
-    return JSON.parse(JSON.stringify({ ...watch }, plain));
+    return JSON.parse(JSON.stringify({ ...watch, added }, plain));
   },
   tokens() {
     const tokenizer = createTokenizer(model.tokenizer);

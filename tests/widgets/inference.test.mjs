@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { runsHere } from "../../transformer_lib/widgets/src/inference/bring.mjs";
 import {
   argmax, createSession, createTokenizer, loadModel, recorder, unpack,
 } from "../../transformer_lib/widgets/src/inference/index.mjs";
@@ -290,4 +291,14 @@ test("a Python that does not answer is not waited for without end", async (conte
   const asked = loadModel("silent", { widget: widgetOf() });
   context.mock.timers.tick(20_000);
   await assert.rejects(asked, /"silent" did not come; run this cell again/);
+});
+
+test("a figure says what runs in the page, and what rounding costs", () => {
+  const accuracy = { measure: "bits", float32: 1.5, int8: 1.6 };
+  assert.equal(
+    runsHere({ name: "tiny", about: { accuracy } }),
+    "The model tiny runs in this page, in int8: bits 1.6, in float32 1.5; lower is better, 8 knows nothing.",
+  );
+  const whole = { name: "tiny", about: { accuracy: null } };
+  assert.equal(runsHere(whole), "The model tiny runs in this page.");
 });

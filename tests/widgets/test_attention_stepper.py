@@ -276,6 +276,33 @@ def test_the_walk_teaches_a_weighted_average_of_values(visit, put):
     assert page.said() == AttentionStepper().summary()
 
 
+STOPS = """() => [...document.querySelector(".tl-live").shadowRoot
+  .querySelectorAll("[data-row][tabindex='0']")].map((at) => at.ariaLabel)"""
+
+
+def test_the_tab_stop_is_the_picked_query_and_key(visit, put):
+    page = visit()
+    page.open(put(AttentionStepper().html()))
+    ledger, whole = page.page.evaluate(STOPS)
+    assert ledger == "key “cat”"
+    assert whole.startswith("query “it”, key “cat”")
+    page.page.locator("select").first.select_option(label="3 slept")
+    page.said()
+    assert "query “slept”, key “cat”" in page.page.evaluate(STOPS)[1]
+    page.grid(0).focus()
+    assert "“slept”" in page.said()
+    page.page.keyboard.press("Home")
+    page.page.keyboard.press("Tab")
+    page.said()
+    focused = "document.activeElement.shadowRoot.activeElement.ariaLabel"
+    assert "query “slept”, key “cat”" in page.page.evaluate(focused)
+    for key in ("ArrowUp", "Home", "Enter"):
+        page.page.keyboard.press(key)
+    page.page.keyboard.press("Shift+Tab")
+    page.said()
+    assert page.page.evaluate(focused).startswith("key “The”")
+
+
 def test_nothing_moves_by_itself(visit, put):
     page = visit()
     page.page.clock.install()

@@ -184,14 +184,19 @@ def _gzipped(entry: str, *external: str) -> int:
     return int(run_node("--input-type=module", "-e", code))
 
 
-def test_kit_is_small(record_property):
-    size = _gzipped(str(WIDGETS / "src/kit/index.mjs"))
+SHARED = {"kit": 12_000, "inference": 8_000}  # bytes, gzipped
+
+
+@pytest.mark.parametrize("part", SHARED)
+def test_what_figures_share_is_small(part, record_property):
+    size = _gzipped(str(WIDGETS / f"src/{part}/index.mjs"))
     record_property("gzip", size)
-    assert size <= 12_000
+    assert size <= SHARED[part]
 
 
 def test_figures_own_code_is_small(name, record_property):
-    kit = ("./kit/index.mjs", "../kit/index.mjs")  # of the figure, of its parts
-    size = _gzipped(str(WIDGETS / f"src/{name}.mjs"), *kit)
+    # the shared parts, as the figure and its own parts import them
+    shared = [f"{up}/{part}/index.mjs" for up in (".", "..") for part in SHARED]
+    size = _gzipped(str(WIDGETS / f"src/{name}.mjs"), *shared)
     record_property("gzip", size)
     assert size <= 8_000

@@ -1,6 +1,7 @@
 """The models in the page say what PyTorch says, of the tokens that Python makes."""
 
 import random
+from functools import partial
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from models import tiny
 from tolerances import PAGE_TOLERANCE
 
 from transformer_lib import tasks
+from transformer_lib.blocks import PostNorm, PreNorm
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder import Classifier, each_token
 from transformer_lib.encoder_decoder import EncoderDecoder
@@ -190,6 +192,48 @@ def test_a_recorder_keeps_the_weights_and_the_stream(page):
     near(model.unembedding.logits(model.stack.norm(streams[1:])), lens[:, 0])
 
 
+def recorded_layers(model, *tokens):
+    """What each layer added, and the stream then, by the name of its place."""
+    kept, hooks = {}, []
+    for name, place in model.named_modules():
+        if isinstance(place, (PreNorm, PostNorm)):
+            keep = [partial(kept.__setitem__, (name, what)) for what in ("change", "x")]
+            hooks += [
+                place.layer.register_forward_hook(lambda *a, keep=keep[0]: keep(a[2])),
+                place.register_forward_hook(lambda *a, keep=keep[1]: keep(a[2])),
+            ]
+    model(*(torch.tensor([some]) for some in tokens))
+    for hook in hooks:
+        hook.remove()
+    return kept
+
+
+def tells_what_was_added(said, model, *tokens):
+    """Every row that the page told is PyTorch's, and none is missing."""
+    kept = recorded_layers(model, *tokens)
+    found = {key: torch.full_like(x[0], torch.nan) for key, x in kept.items()}
+    for row in said["added"]:
+        stack = {Decoder: "stack"}.get(type(model), row["part"])
+        name = f"{stack}.blocks.{row['layer']}.{row['name']}"
+        for what in ("change", "x"):
+            found[name, what][row["query"]] = torch.tensor(row[what])
+    for key, x in kept.items():
+        near(found[key], x[0])
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("residual", ["shipped", "post"])
+def test_a_watch_hears_what_each_layer_added(page, residual):
+    model = shipped("manual-lm").model
+    if residual == "post":
+        config = tiny(residual="post", norm="layer", bias=True)
+        model = tiny_model(Decoder, config, torch.float32)
+    draw = random.Random(0)
+    tokens = drawn(draw, model.config.vocab_size, 40)
+    said = page(model).ask("watched", chunks=chunked(tokens, draw))
+    tells_what_was_added(said, model, tokens)
+
+
 @torch.no_grad()
 def test_a_recorder_keeps_all_three_kinds_of_attention(page):
     model = shipped("number-translator").model
@@ -206,6 +250,7 @@ def test_a_recorder_keeps_all_three_kinds_of_attention(page):
         layers = [record[ending.format(n)] for n in range(model.config.n_layers)]
         same_weights(said["weights"][part], layers)
     assert [len(rows) for rows in said["streams"]["encoder"]] == [17] * 3
+    tells_what_was_added(said, model, source, target)
 
 
 def foreign():

@@ -10,9 +10,8 @@ from tolerances import PAGE_TOLERANCE
 
 from transformer_lib import tasks
 from transformer_lib.pretrained import measures
-from transformer_lib.widgets.weights import dequantized, pack, parts, scripts
+from transformer_lib.widgets.weights import dequantized, pack, parts
 
-MODELS = ("manual-lm", "number-translator")
 BUNDLES = ("one", "two")
 READ = """async ([name, chunks]) => {
   const [{ loadModel, createSession }] = TestInference;
@@ -52,7 +51,7 @@ REFUSED = """async (name) => {
 
 @pytest.fixture(scope="module")
 def inference_site(site):
-    """The site with two bundles of the inference, and two models."""
+    """The site with two bundles of the inference."""
     esbuild = ROOT / "node_modules/esbuild/bin/esbuild"
     entry = ROOT / "tests/widgets/inference_page.mjs"
     tags = ""
@@ -60,9 +59,6 @@ def inference_site(site):
         out = site / f"figures/{name}.js"
         run_node(esbuild, entry, "--bundle", "--format=iife", f"--outfile={out}")
         tags += f'<script src="figures/{name}.js"></script>'
-    (site / "weights").mkdir()
-    for file, text in (pair for model in MODELS for pair in scripts(model)):
-        (site / "weights" / file).write_text(text)
     page = f'<!doctype html><html lang="en"><title>Inference</title>{tags}'
     icon = '<link rel="icon" href="data:,">'
     (site / "inference.html").write_text(page + icon)

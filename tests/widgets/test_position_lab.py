@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from figure_page import run_node
+from figure_page import Visit, run_node
 from playwright.sync_api import expect
 
 from transformer_lib.positions import (
@@ -159,7 +159,8 @@ def test_without_positions_no_order_changes_anything():
         result = lab.shuffled()
         assert all(result.same)
         assert max(result.change) < 1e-12
-    assert "no output changes: order is invisible" in lab.summary()
+    said = "and nothing but the order of the outputs changes: order is invisible."
+    assert lab.summary().endswith(said)
 
 
 def test_every_other_kind_sees_the_order():
@@ -168,12 +169,12 @@ def test_every_other_kind_sees_the_order():
         assert lab.summary().endswith("order is visible.")
         assert all(lab.shuffled().same) == (kind == "alibi")
     lab.order = list(range(7))
-    assert "word for word" in lab.summary()
+    assert lab.summary().startswith("Both sentences are the same.")
 
 
 def test_alibi_does_not_see_a_reversal_which_keeps_all_distances():
     lab = PositionLab("alibi", view="order", order=list(reversed(range(7))))
-    assert lab.summary().endswith("no output changes: this change is invisible.")
+    assert lab.summary().endswith("the outputs changes: this change is invisible.")
 
 
 def test_the_readers_own_table_is_shown_and_ends():
@@ -207,9 +208,13 @@ def test_untrained_rows_look_like_the_librarys():
 
 def test_summary_names_fast_and_slow():
     assert PositionLab().summary() == (
-        "Sinusoidal, 32 positions by 16 dimensions. Dimension 0 repeats every 6.3 "
-        "positions, dimension 14 every 19,869; position 12 is most like its neighbors "
-        "11 and 13 (similarity 7.49, with itself 8)."
+        "Dimension 0 is a sine that repeats every 6.3 positions: fast. Dimension 6 is "
+        "a sine that repeats every 199 positions: slow. Fast dimensions tell neighbors "
+        "apart, slow ones near from far."
+    )
+    assert PositionLab(view="similarity").summary() == (
+        "Sinusoidal, 32 positions by 16 dimensions: position 12 is most like 11 and 13 "
+        "(similarity 7.49, with itself 8)."
     )
     slope = float(alibi_slopes(8)[1])
     said = PositionLab("alibi").summary()
@@ -217,10 +222,22 @@ def test_summary_names_fast_and_slow():
 
 
 def test_held_things_beyond_a_smaller_picture_are_let_go():
-    lab = PositionLab(position=31, dimension=15)
+    lab = PositionLab(view="similarity", position=31, dimension=15)
     lab.update(length=8, d_model=4)
     # the clock of dimensions 0 and 1 has come round after 6.3 positions
-    assert "position 7 is most like position 1 (" in lab.summary()
+    assert "position 7 is most like 1 (" in lab.summary()
+
+
+def test_the_shown_dimensions_are_a_fast_and_a_slow_one_that_moves():
+    for length, d_model in itertools.product((16, 32, 64), range(4, 65, 4)):
+        lab = PositionLab(length=length, d_model=d_model)
+        fast, slow = lab.shown_dimensions()
+        sine = np.array(lab.values())[:, slow]
+        swings = np.abs(np.diff(np.sign(np.array(lab.values())[:, fast]))).sum() / 2
+        assert swings >= length // 4  # of the fast one, through zero
+        assert (np.diff(sine) > 0)[: length // 2].all()
+        assert d_model < 8 or sine.max() > 0.45
+        assert lab.summary().count(": fast.") == lab.summary().count(": slow.") == 1
 
 
 @pytest.mark.parametrize(
@@ -270,14 +287,14 @@ def test_the_lesson_order_is_invisible_without_positions(visit, put):
     page = visit()
     page.open(put(PositionLab().html()))
     page.page.get_by_role("radio", name="word order").check()
-    assert "5 of 7 input vectors are the same" in page.said()
+    assert "5 of 7 input vectors are in both sentences" in page.said()
     assert page.said().endswith("order is visible.")
     page.page.get_by_role("radio", name="none").check()
     for _ in range(3):
         page.page.get_by_role("button", name="Shuffle").click()
-        assert page.said().endswith("no output changes: order is invisible.")
+        assert page.said().endswith("order of the outputs changes: order is invisible.")
     page.page.get_by_role("radio", name="ALiBi").check()
-    assert page.said().startswith("With ALiBi, 7 of 7 input vectors are the same")
+    assert "With ALiBi positions, 7 of 7 input vectors are in both" in page.said()
     assert page.said().endswith("order is visible.")
 
 
@@ -285,11 +302,75 @@ def test_two_picked_words_change_places(visit, put):
     page = visit()
     page.open(put(PositionLab(view="order", order=list(range(7))).html()))
     page.grid().focus()
-    for key in ("Home", "Enter", "ArrowRight", "Enter"):
+    for key in ("Home", "Enter", "ArrowRight"):
         page.page.keyboard.press(key)
+    assert page.said() == "Picked “two”; tap a second word to swap."
+    page.page.keyboard.press("Enter")
+    assert page.said().startswith("Swapped “dots” and “two”. With sinusoidal positions")
     page.page.locator("summary", has_text="Data table").click()
     names = page.page.locator(".tl-live tr th:first-child")
     expect(names).to_have_text(["word", "dots", "two", *LATER])
+
+
+def tap_word(page: Visit, nth: int, share: float = 0.5) -> None:
+    """A finger on a word, at a share of it; the first seven are as written."""
+    word = page.page.locator("svg text.token").nth(nth)
+    word.scroll_into_view_if_needed()
+    box = word.bounding_box()
+    left, middle = box["x"] + share * box["width"], box["y"] + box["height"] / 2
+    page.page.touchscreen.tap(left, middle)
+
+
+def test_the_ends_of_a_word_that_reach_over_its_neighbors_are_its_own(visit, put):
+    page = visit(viewport={"width": 320, "height": 740}, has_touch=True)
+    page.open(put(PositionLab("none", view="order").html()))
+    for nth, share in ((5, 0.05), (7 + 5, 0.95)):
+        tap_word(page, nth, share)
+        assert page.said().startswith("Picked “package”")
+        tap_word(page, nth, share)
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+def test_a_finger_picks_a_word_and_swaps_it_with_another(visit, put, width):
+    page = visit(viewport={"width": width, "height": 740}, has_touch=True)
+    page.open(put(PositionLab("none", view="order").html()))
+    chips = page.page.locator("path.chip")
+    tap_word(page, 7 + 2)  # of the shuffled sentence: one dots means up two ...
+    assert page.said() == "Picked “means”; tap a second word to swap."
+    expect(chips).to_have_count(2)
+    tap_word(page, 4)  # of the written sentence: one, which stands at place 0 below
+    assert page.said() == (
+        "Swapped “means” and “one”. Without positions, 7 of 7 input vectors are in "
+        "both sentences, and nothing but the order of the outputs changes: order is "
+        "invisible."
+    )
+    expect(chips).to_have_count(0)
+    row = [*"means dots one up two package level".split()]
+    expect(page.page.locator("svg text.token")).to_have_text(
+        [*PositionLab().tokens, *row]
+    )
+    page.page.get_by_role("radio", name="sinusoidal").check()
+    assert page.said().startswith("Swapped “means” and “one”. With sinusoidal")
+    page.page.get_by_role("button", name="Shuffle").tap()
+    assert page.said().startswith("With sinusoidal positions, ")
+
+
+def test_a_second_tap_on_the_picked_word_lets_it_go(visit, put):
+    page = visit(viewport={"width": 360, "height": 740}, has_touch=True)
+    page.open(put(PositionLab("none", view="order").html()))
+    for said in ("Picked “level”", "Without positions", "Picked “level”"):
+        tap_word(page, 6)
+        assert page.said().startswith(said)
+
+
+def test_fast_and_slow_stand_beside_their_curves_and_rows(visit, put):
+    page = visit(viewport={"width": 360, "height": 740})
+    page.open(put(PositionLab().html()))
+    shown = page.page.locator("svg text.position", has_text=re.compile("fast|slow"))
+    expect(shown).to_have_text(["fast", "slow", "dim 0 fast", "dim 6 slow"])
+    for name in shown.all():
+        box = name.bounding_box()
+        assert box["x"] + box["width"] <= 352
 
 
 def test_similarity_follows_the_position_in_the_heatmap(visit, put):
@@ -314,38 +395,3 @@ def test_every_kind_in_every_view_fits_a_phone(visit, put, kind, view):
     assert page.said() == lab.summary()
     assert page.page.locator(".error").is_hidden()
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
-
-
-SLIDE = """async () => {
-  const root = document.querySelector(".tl-live").shadowRoot;
-  const slider = root.querySelector("input[type=range]");
-  const spot = root.querySelector("[data-row]");
-  const times = { hover: [], slide: [] };
-  const timed = async (list, act) => {
-    const start = performance.now();
-    act();
-    await null; await null;
-    root.host.getBoundingClientRect();
-    list.push(performance.now() - start);
-  };
-  const press = (key) =>
-    spot.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-  spot.focus();
-  for (let i = 0; i < 30; i++) {
-    await timed(times.hover, () => press(i % 2 ? "ArrowRight" : "ArrowDown"));
-    await timed(times.slide, () => {
-      slider.value = String(48 - i);
-      slider.dispatchEvent(new Event("input"));
-    });
-  }
-  return times;
-}"""
-
-
-@pytest.mark.parametrize("view", ["curves", "similarity"])
-def test_repaint_of_hover_and_slider_fits_in_a_frame(visit, put, view):
-    page = visit()
-    page.open(put(PositionLab(view=view, length=48, d_model=32).html()))
-    for name, times in page.page.evaluate(SLIDE).items():
-        # the lower quartile: a busy machine slows the others
-        assert sorted(times)[len(times) // 4] <= 16, (name, times)

@@ -143,8 +143,20 @@ def test_naive_overflows_where_the_safe_one_does_not():
 
 def test_wrong_axis_is_said():
     figure = SoftmaxMask(axis="column", selected=[4, 1])
-    assert "softmax ran down the columns" in figure.summary()
+    said = "because softmax ran down the columns: they sum to 1, rows do not."
+    assert figure.summary().endswith(said)
     np.testing.assert_allclose(np.sum(figure.weights(), 0), 1, rtol=1e-12)
+    figure.selected = []
+    assert figure.summary().startswith("0 of 5 rows sum to 1, 5 columns do; 10 of 25")
+
+
+NO_LAST_KEY = [[True] * 4 + [False]] * 5
+
+
+@pytest.mark.parametrize("state", [{"order": "after"}, {"mask": NO_LAST_KEY}])
+def test_columns_that_lost_weight_are_not_said_to_sum_to_one(state):
+    figure = SoftmaxMask(axis="column", selected=[4, 1], **state)
+    assert figure.summary().endswith(", because softmax ran down the columns.")
 
 
 def test_page_rounds_what_the_figure_holds():

@@ -5,6 +5,14 @@ from playwright.sync_api import Page
 Place = tuple[float, float]
 
 
+FINGER = {
+    "has_touch": True,
+    "is_mobile": True,
+    "viewport": {"width": 360, "height": 740},
+}
+"""A browser context of a phone."""
+
+
 def swipe(page: Page, start: Place, *stops: Place) -> None:
     """Put a finger down at the start, move it from stop to stop, lift it."""
     session = page.context.new_cdp_session(page)

@@ -1,0 +1,41 @@
+"""Where the keyboard is: always in sight, and never lost with a button."""
+
+import pytest
+from figure_examples import EXAMPLES
+
+from transformer_lib.widgets import TrainScrub
+
+EDGES = """() => {
+    const at = document.activeElement.shadowRoot.activeElement.getBoundingClientRect();
+    return [at.top, at.bottom]; }"""
+
+
+@pytest.mark.parametrize("key", ["Control+Home", "Control+End"])
+def test_focus_never_leaves_the_window(visit, put, name, key):
+    page = visit()
+    page.open(put(EXAMPLES[name].make().html()))
+    page.page.set_viewport_size({"width": 720, "height": 150})
+    for grid in page.page.locator("[role=grid]").all():
+        stop = grid.locator("[tabindex='0']")
+        if stop.is_visible():
+            stop.focus()
+            page.page.keyboard.press(key)
+            page.said()
+            top, bottom = page.page.evaluate(EDGES)
+            assert bottom > 0
+            assert top < 150
+
+
+def test_a_button_that_goes_out_keeps_the_focus(visit, put):
+    page = visit()
+    page.open(put(TrainScrub(frame=1, seen=1).html()))
+    page.page.locator("input[type=range]").focus()
+    page.page.keyboard.press("Tab")
+    for _ in range(3):
+        page.page.keyboard.press("Enter")
+    assert page.said() == TrainScrub(frame=0, seen=1).summary()
+    back = page.page.get_by_role("button", name="Back")
+    assert back.evaluate("node => node.matches(':focus')")
+    page.page.keyboard.press("Tab")
+    page.page.keyboard.press("Enter")
+    assert page.said() == TrainScrub(frame=1, seen=1).summary()
