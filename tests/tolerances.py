@@ -29,6 +29,10 @@ BITS_TOLERANCE = 2e-4
 """For bits per byte that int8 costs: both are stored with four digits, and the text
 that they are measured on differs between versions of Python."""
 
+RECORD_TOLERANCE = 1e-3
+"""For losses of a training's first steps, which a figure stores with three digits: half
+a unit of the last, and a few dozen steps of float32 in another order."""
+
 
 def assert_near(got: Tensor, want: Tensor, tolerance: float | None = None) -> None:
     """Fail unless shape, dtype, device and values agree as far as the dtype allows."""

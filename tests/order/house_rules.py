@@ -93,10 +93,15 @@ def _open_to(name: str) -> list[str]:
 
 
 def chapter_breaks(notebook: Path) -> Iterator[str]:
-    """Chapter NN is named after the NN-th room, imports it, and none above it."""
+    """Chapter NN is named after the NN-th room, imports it, and none above it.
+
+    The prologue, chapter 00, has no room of its own: it shows what all of them are for.
+    """
     number, noun = re.fullmatch(r"(\d\d)_(\w+)", notebook.stem).groups()
-    if TOWER[int(number) - 1] != noun:
-        yield f"{notebook.name}: chapter {number} is {TOWER[int(number) - 1]}"
+    wanted = ["prologue", *TOWER][int(number)]
+    if noun != wanted:
+        yield f"{notebook.name}: chapter {number} is {wanted}"
+    if noun != wanted or noun == "prologue":
         return
     rooms = imported_rooms(_code(notebook), inside=False)
     if noun not in rooms:

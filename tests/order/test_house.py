@@ -146,7 +146,17 @@ WRONG_CHAPTERS = {
         "chapter 05 is masks",
     ),
     "no room at all": ("04_heads", "", "chapter 04 is attention"),
+    "before the tower": ("00_attention", "", "chapter 00 is prologue"),
 }
+
+
+def test_the_prologue_needs_no_room_of_its_own(tmp_path):
+    notebook = tmp_path / "00_prologue.ipynb"
+    source = ["from transformer_lib.attention import attention"]
+    notebook.write_text(
+        json.dumps({"cells": [{"cell_type": "code", "source": source}]})
+    )
+    assert list(rules.chapter_breaks(notebook)) == []
 
 
 @pytest.mark.parametrize(
