@@ -1,0 +1,49 @@
+"""The teacher's page tells the minutes that the chapters tell."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+ROW = re.compile(
+    r"^\| \[.+?\]\((?P<file>\w+\.ipynb)\) \| (?P<reading>\d+) \| (?P<exercises>\d+) \|",
+    re.M,
+)
+TABLE = {
+    row["file"]: row
+    for row in ROW.finditer((CHAPTERS / "teaching.md").read_text("utf-8"))
+}
+EXERCISE = re.compile(r"^### .+ \((\d+) minutes, \w+\)", re.M)
+OPENING = re.compile(
+    r"(?:Reading|The chapter) takes about (\d+) minutes.*?exercises (\d+) more"
+)
+
+
+def words(file: str) -> str:
+    cells = json.loads((CHAPTERS / file).read_text("utf-8"))["cells"]
+    return "\n".join(
+        "".join(c["source"]) for c in cells if c["cell_type"] == "markdown"
+    )
+
+
+def test_every_chapter_is_in_the_table():
+    assert list(TABLE) == sorted(path.name for path in CHAPTERS.glob("[0-9]*.ipynb"))
+
+
+@pytest.mark.parametrize("file", TABLE)
+def test_minutes_are_those_of_the_chapter(file):
+    text = words(file)
+    reading, exercises = OPENING.search(text).groups()
+    assert int(exercises) == sum(map(int, EXERCISE.findall(text)))
+    assert (TABLE[file]["reading"], TABLE[file]["exercises"]) == (reading, exercises)
+
+
+def test_exercises_to_hand_in_exist():
+    text = (CHAPTERS / "teaching.md").read_text("utf-8")
+    asked = re.findall(r"\*([^*]+)\* \((\d+)\)", text)
+    files = {file[:2]: file for file in TABLE}
+    assert len(asked) > 10
+    for title, number in asked:
+        assert f"### {title} (" in words(files[f"{int(number):02}"]), title
