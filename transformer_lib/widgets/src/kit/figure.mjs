@@ -1,6 +1,6 @@
 // The frame that all figures share: state in traits, one paint, exports, cleanup.
 import { controls } from "./controls.mjs";
-import { h, join, set } from "./dom.mjs";
+import { h, set } from "./dom.mjs";
 import { download, toPNG, toSVG } from "./export.mjs";
 import { formula, light } from "./formula.mjs";
 import { keyOf, read, write } from "./link.mjs";
@@ -34,19 +34,19 @@ function tableView() {
     "details", {}, h("summary", { text: "Data table" }),
     h("div", { class: "scroll", tabindex: 0 }, table), // it may scroll sideways
   );
-  const cells = (row, values, head) =>
-    join(row, values, (_, i) => i, (_, i) =>
-      i && !head ? h("td") : h("th", { scope: head ? "col" : "row" }),
-    (cell, value) => set(cell, { text: String(value) }));
+  const line = (values, head) =>
+    h("tr", {}, values.map((value, i) =>
+      h(i && !head ? "td" : "th", { scope: head ? "col" : !i && "row", text: value })));
+  let shown;
   const draw = (make) => {
     if (!node.open) return;
-    const { caption, header, rows } = make();
-    join(table, [{ caption }, { header }, ...rows.map((row) => ({ row }))], (_, i) => i,
-      (item) => h(item.caption === undefined ? "tr" : "caption"),
-      (line, item) => {
-        if (item.caption !== undefined) set(line, { text: item.caption });
-        else cells(line, item.header ?? item.row, Boolean(item.header));
-      });
+    const data = make();
+    const { caption, header, rows } = data;
+    const now = JSON.stringify(data);
+    if (now === shown) return; // what a reader has marked in it stays
+    shown = now;
+    table.replaceChildren(
+      h("caption", { text: caption }), line(header, true), ...rows.map((row) => line(row)));
   };
   return { node, draw };
 }

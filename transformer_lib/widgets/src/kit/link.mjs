@@ -10,13 +10,7 @@ export function keyOf(el, name) {
 }
 
 const entries = (hash) =>
-  new Map(
-    hash
-      .replace(/^#/, "")
-      .split("&")
-      .filter((part) => part.includes("="))
-      .map((part) => part.split(/=(.*)/s, 2)),
-  );
+  new Map([...hash.matchAll(/([^#&=]+)=([^&]*)/g)].map(([, name, value]) => [name, value]));
 
 const kind = (value) => (Array.isArray(value) ? "array" : typeof value);
 

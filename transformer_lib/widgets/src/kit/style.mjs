@@ -7,37 +7,36 @@ ${paletteCSS}
 .fig{--mono:ui-monospace,Menlo,Consolas,monospace;
 --small:max(12px,.82em);--gap:.75rem;font-size:max(14px,1em);container-type:inline-size;overflow-wrap:anywhere;
 border-block:1px solid var(--soft);padding:.9rem 2px;margin:1rem 0;font-variant-numeric:tabular-nums}
-.fig *,.fig *::before{box-sizing:border-box}
+*,::before{box-sizing:border-box}
 p{margin:0}
 [hidden]{display:none!important}
-.try{color:var(--quiet);font-size:max(13px,.92em);margin-bottom:var(--gap)}
+.try,.keys,.name,caption,.title small{color:var(--quiet)}
+.try{font-size:max(13px,.92em);margin-bottom:var(--gap)}
 .controls{font-size:max(13px,.88em);display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;align-items:center;
 margin-bottom:var(--gap)}
-.control{display:inline-flex;align-items:center;gap:.5rem;min-height:32px;
-max-width:100%;border:0;margin:0;padding:0;min-width:0}
-.control>.name{color:var(--quiet)}
-output{min-width:3.2em;display:inline-block}
+.control,summary,.options label{display:inline-flex;align-items:center}
+.control{gap:.5rem;min-height:32px;max-width:100%;border:0;margin:0;padding:0;min-width:0}
+output{min-width:3.2em}
 button,select,input,textarea,summary{font:inherit;color:inherit;
-background:none;border:1px solid var(--line);border-radius:6px;min-height:32px;
-min-width:32px;padding:2px 10px;margin:0}
+background:none;border:1px solid var(--line);border-radius:6px;margin:0}
+button,select,input,textarea,summary,.options label{min-height:32px;min-width:32px;padding:2px 10px}
 select,option{background:var(--ground);color:var(--text)}
 button,summary,select,label,[type=range]{cursor:pointer;touch-action:manipulation}
 button:hover:not(:disabled),summary:hover{background:var(--surface)}
 button:disabled,input:disabled{opacity:.5;cursor:default}
-[type=number]{width:5.5em}
+[type=number]{width:6.5em}
 [type=text]{width:20em;max-width:100%;flex:1 1 8em}
 input{accent-color:var(--query)}
 [type=range]{width:9rem;min-width:5rem;height:28px;padding:0;flex:0 1 auto}
 [type=checkbox]{min-width:18px;width:18px;min-height:18px;height:18px}
 .choice .name{padding:0;float:left}
 .options{display:inline-flex;border:1px solid var(--line);border-radius:6px;overflow:hidden}
-.options label{display:inline-flex;align-items:center;position:relative;min-height:32px;
-padding:1px 10px;min-width:32px;justify-content:center;white-space:nowrap}
+.options label{position:relative;justify-content:center;white-space:nowrap}
 .options label+label{border-inline-start:1px solid var(--line)}
 .options input{position:absolute;inset:0;width:100%;height:100%;opacity:0}
 .options label:has(:checked){background:var(--text);color:var(--ground)}
 .options label:has(:focus-visible){outline:2px solid currentColor;outline-offset:-5px}
-:focus-visible{outline:2px solid currentColor;outline-offset:2px}
+:focus-visible{outline:2px solid currentColor;outline-offset:2px;scroll-margin:3rem}
 .formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
@@ -49,7 +48,7 @@ border-color:transparent;border-bottom:1px dotted var(--line);line-height:1.5}
 .picture{display:flex;flex-wrap:wrap;gap:.75rem 1.5rem;align-items:flex-start}
 .panel,details{min-width:0;max-width:100%}
 .title{font-size:max(13px,.88em);margin:0 0 .15rem;line-height:1.4}
-.title small{font-size:max(12px,.92em);color:var(--quiet)}
+.title small{font-size:max(12px,.92em)}
 .scroll{overflow-x:auto;max-width:100%}
 svg{display:block;font-size:12.5px;overflow:visible}
 svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
@@ -71,26 +70,27 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .locked>.ring,:focus-visible>.ring{stroke-width:2.5}:focus-visible>.ring{stroke-dasharray:4 3}
 .lit>.box{stroke:var(--text);stroke-width:2}
 .say{margin-top:var(--gap);font-size:max(14px,.95em);min-height:3em}
-.keys{color:var(--quiet);font-size:var(--small);margin-top:.5rem}
-.foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem;margin-top:.5rem;font-size:var(--small)}
+.foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
+.foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
+.foot,.keys{font-size:var(--small)}
+.fig:has(:focus-visible) .keys{position:sticky;bottom:0;background:var(--ground)}
 details[open]{flex-basis:100%;order:1}
-summary{display:inline-flex;align-items:center;list-style:none}
+summary{list-style:none}
 summary::before{content:"▸";margin-inline-end:.45em}
 details[open]>summary::before{content:"▾"}
 summary::-webkit-details-marker{display:none}
-details>div{margin-top:.5rem}
-textarea{width:100%;min-height:9em;margin-top:.5rem;font-family:var(--mono);font-size:12.5px;
+textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px;
 padding:.5rem;white-space:pre;overflow:auto}
-table{border-collapse:collapse;font-size:var(--small)}
-caption{text-align:start;color:var(--quiet)}
+table{border-collapse:collapse;overflow-wrap:break-word}
 th,td{border:1px solid var(--soft);padding:.15rem .5rem;text-align:end;max-width:16em}
-th{text-align:start;font-weight:600}
+caption,th{text-align:start}
+th{font-weight:600}
 .error{border:2px solid currentColor;border-radius:6px;padding:.6rem .8rem;
 margin-bottom:var(--gap)}
 @media (pointer:coarse){button,select,summary,.control,input,.options label{min-height:44px}
 button,select,.options label{min-width:44px}.formula button{min-height:32px}
 [type=checkbox]{min-height:24px;width:24px}}
-@media (prefers-reduced-motion:reduce){.fig *{transition:none!important;animation:none!important}}
+@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}
 @media (forced-colors:active){svg{forced-color-adjust:none;color:CanvasText}
 .box{fill:Canvas!important;stroke:CanvasText}.hatch{stroke:CanvasText}
 svg text,svg text[class]{fill:CanvasText!important}.masked>text{stroke:Canvas}.axis path{stroke:CanvasText}.area{display:inline;fill:CanvasText}
