@@ -20,3 +20,10 @@ def test_every_ratio_is_that_of_the_last_run():
     ]
     assert len(expected) > 20
     assert sorted(lines.splitlines()) == sorted(expected)
+
+
+def test_chapter_12_says_what_the_last_run_found():
+    chapter = (ROOT / "chapters/12_cache.ipynb").read_text("utf-8")
+    found = json.loads((RESULTS / "generation.json").read_text("utf-8"))
+    assert "more than three times as fast with the cache" in chapter
+    assert found["ratios"]["cached / uncached"]["lower"] > 3
