@@ -4,10 +4,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from booksite import assets, bertviz, formulas, images, markup, pages
+from booksite import assets, bertviz, formulas, images, launch, markup, pages
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for part in (assets, bertviz, formulas, images, markup, pages):
+    for part in (assets, bertviz, formulas, images, launch, markup, pages):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

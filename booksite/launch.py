@@ -1,0 +1,73 @@
+"""The way from a page to Colab, where the book's repository is known.
+
+Colab opens a notebook of a repository on GitHub, at the branch or tag that is
+published. Elsewhere, and where no repository is known, there is no button.
+"""
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+
+from booksite.repository import COLAB, find_repository
+from booksite.stamp import has_place, stamp_file, stamped
+
+BADGE = '<p class="tl-launch"><a href="{address}">Open in Colab</a></p>'
+END_OF_TITLE = "</h1>"
+
+
+def configure(app: Sphinx, config: Config) -> None:
+    """Tell the theme the address; it makes its own button of it."""
+    try:
+        repository = find_repository()
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    app.repository = repository
+    config.booksite_stamp = repository.stamp if repository else ""
+    options = config.html_theme_options
+    colab = bool(repository and repository.in_colab(""))
+    options["launch_buttons"] = {"colab_url": COLAB if colab else ""}
+    options["repository_url"] = repository.url if repository and colab else ""
+    options["repository_branch"] = repository.ref if repository and colab else ""
+
+
+def stamp_source(app: Sphinx, docname: str, source: list[str]) -> None:
+    """A page shows the set-up cell as the notebook that it leads to has it."""
+    if app.config.booksite_stamp and has_place(source[0]):
+        source[0] = stamped(source[0], app.config.booksite_stamp)
+
+
+def add_badge(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
+    """Put the badge under the title of a notebook's page."""
+    address = app.repository and app.repository.in_colab(f"{pagename}.ipynb")
+    if doctree is None or not address or context["page_source_suffix"] != ".ipynb":
+        return
+    before, title, after = context["body"].partition(END_OF_TITLE)
+    context["body"] = before + title + BADGE.format(address=escape(address)) + after
+    app.add_css_file("launch.css", priority=900)
+
+
+def stamp_downloads(app: Sphinx, error: Exception | None) -> None:
+    """The notebooks that the download button gives know the address too."""
+    if error is None and app.config.booksite_stamp:
+        for path in (Path(app.outdir) / "_sources").rglob("*.ipynb"):
+            if has_place(path.read_text(encoding="utf-8")):
+                stamp_file(path, path, app.config.booksite_stamp)
+
+
+def setup(app: Sphinx) -> None:
+    app.add_config_value("booksite_stamp", "", "env")
+    app.connect("config-inited", configure)
+    app.connect("source-read", stamp_source)
+    app.connect("html-page-context", add_badge)
+    app.connect("build-finished", stamp_downloads)
