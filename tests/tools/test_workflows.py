@@ -1,0 +1,46 @@
+"""What runs on GitHub: as little power as it needs, and every action by its commit."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+ZIZMOR = Path(sys.executable).with_name("zizmor")
+
+
+def findings(path: Path) -> list[str]:
+    command = [ZIZMOR, "--offline", "--persona=pedantic", "--format=json", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [finding["ident"] for finding in json.loads(done.stdout)]
+
+
+def test_zizmor_finds_nothing():
+    assert len(WORKFLOWS) >= 4
+    assert findings(ROOT / ".github") == []
+
+
+def test_zizmor_would_find_an_action_by_its_tag(tmp_path: Path):
+    folder = tmp_path / ".github/workflows"
+    folder.mkdir(parents=True)
+    text = (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
+    folder.joinpath("ci.yml").write_text(re.sub(r"@[0-9a-f]{40}", "@v6", text))
+    assert "unpinned-uses" in findings(tmp_path / ".github")
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_commands_of_the_workflows_exist(path: Path):
+    text = path.read_text("utf-8")
+    modules = re.findall(r"python -m (tools[\w.]*|booksite[\w.]*)", text)
+    targets = re.findall(r"run: make (\w+)", text)
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    files = re.findall(r"/course/(\S+)", text)
+    for module in modules:
+        base = ROOT / module.replace(".", "/")
+        assert base.with_suffix(".py").exists() or (base / "__main__.py").exists()
+    assert all(f"\n{target}:" in makefile for target in targets)
+    assert all((ROOT / file).exists() for file in files)
