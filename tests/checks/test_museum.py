@@ -66,6 +66,16 @@ REQUIRED = {
     "003: rows normalized by the root": ["source notes 003", "sqrt{d_k}"],
     "004: undefined qkv_size": ["source notes 004", "`qkv_size`"],
     "004: vocabulary and width": ["source notes 004", "vocabulary", "width"],
+    "places that begin at 0 beside a cache": [f"{GITHUB}ml-explore/mlx-lm/pull/93"],
+    "top-p without the word that crosses p": [
+        f"{GITHUB}rasbt/reasoning-from-scratch/issues/164",
+        f"{GITHUB}rasbt/reasoning-from-scratch/pull/176",
+    ],
+    "merges in another order": [
+        f"{GITHUB}rasbt/LLMs-from-scratch/issues/558",
+        f"{GITHUB}ztxz16/fastllm/pull/715",
+        "no report",
+    ],
 }
 """What the museum must show, and the words by which its exhibit is known."""
 
