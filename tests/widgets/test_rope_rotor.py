@@ -177,6 +177,40 @@ def test_the_lesson_a_shift_turns_all_hands_and_keeps_the_score(visit, put):
     assert hands(page) == turned
 
 
+def readout(page):
+    """What stands below the buttons: the difference, the product, both before."""
+    page.said()
+    return page.page.locator(".both > *").all_inner_texts()
+
+
+def test_the_product_stands_beside_the_difference_now_and_before(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    assert readout(page) == ["m − n = 12 − 9 = 3", "dot product 0.53", "", ""]
+    page.page.get_by_role("button", name="+ 5").click()
+    stays = ["before: 12 − 9 = 3", "before: 0.53, it stays"]
+    assert readout(page) == ["m − n = 17 − 14 = 3", "dot product 0.53", *stays]
+    page.page.get_by_role("slider", name="Query").focus()
+    page.page.keyboard.press("ArrowRight")
+    moved = f"dot product {RoPERotor(m=18, n=14).score():.2f}"
+    before = ["before: 17 − 14 = 3", "before: 0.53"]
+    assert readout(page) == ["m − n = 18 − 14 = 4", moved, *before]
+    page.page.get_by_role("slider", name="Base").focus()
+    page.page.keyboard.press("Home")  # other clocks: what was before says nothing
+    assert readout(page)[2:] == ["", ""]
+
+
+def test_a_phone_shows_tip_shift_product_and_curve_at_once(visit, put):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
+    page.open(put(RoPERotor().html()))
+    page.page.get_by_role("button", name="+ 5").tap()
+    page.said()
+    top = page.page.locator(".try").bounding_box()["y"]
+    curve = page.page.locator("svg[role=img]").bounding_box()
+    assert curve["y"] + curve["height"] - top <= 684
+    assert page.page.locator(".both").bounding_box()["y"] < curve["y"]
+
+
 def test_shift_stops_at_the_ends(visit, put):
     page = visit()
     page.open(put(RoPERotor(m=27, n=4).html()))
@@ -236,7 +270,7 @@ def test_a_finger_moves_one_of_them(visit, put):
 def test_tab_reaches_each_part_once(visit, put):
     page = visit()
     page.open(put(RoPERotor().html()))
-    stops = ["button", "button", "button", "input", "slider", "slider", "gridcell"]
+    stops = ["button", "button", "button", "slider", "slider", "input", "gridcell"]
     assert tab_stops(page.page) == [*stops, "button", "summary", "summary"]
 
 
@@ -249,7 +283,9 @@ def test_a_held_pair_shows_its_own_curve(visit, put):
     page.page.keyboard.press("ArrowRight")
     page.page.keyboard.press("Enter")
     assert curve.get_attribute("d").startswith("M48 ")
-    assert "dashed: pair 1 alone" in page.page.locator(".title small").last.inner_text()
+    assert (
+        "dashed: pair 1 alone" in page.page.locator(".title small").nth(1).inner_text()
+    )
 
 
 @pytest.mark.parametrize("half", [1, 3, 8])

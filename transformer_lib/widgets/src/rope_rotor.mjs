@@ -1,5 +1,5 @@
 // RoPERotor: a query and a key turn with their positions; the dot product sees m − n only.
-import { figure, fill, grid, join, number, panel, s, set } from "./kit/index.mjs";
+import { figure, fill, grid, h, join, number, panel, s, set } from "./kit/index.mjs";
 import { LAST, clocks, curve, track } from "./rope_rotor/shapes.mjs";
 import { pairs, sum } from "./rope_rotor/values.mjs";
 import { commas, pytorch, sentence, table } from "./rope_rotor/words.mjs";
@@ -33,19 +33,32 @@ const both = (by) => ({
   disabled: ({ m, n }) => !inside(m + by, 0, LAST) || !inside(n + by, 0, LAST),
 });
 
-function controls(ui) {
-  return [
-    ui.group(
-      "Shift both by 5",
-      ui.button({ label: "− 5", ...both(-5) }), ui.button({ label: "+ 5", ...both(5) }),
-    ),
-    ui.slider({
-      label: "Base", min: 1, max: 6, step: 0.5,
-      get: ({ base }) => Math.log10(base),
-      set: (power) => ({ base: Math.round(10 ** power) }),
-      format: (power) => commas(10 ** power),
-    }),
-  ];
+const shift = (ui) => ui.group(
+  "Shift both by 5", ui.button({ label: "− 5", ...both(-5) }), ui.button({ label: "+ 5", ...both(5) }),
+);
+
+/** How fast the clocks turn, so it stands with them. */
+const baseSlider = (ui) => ui.slider({
+  label: "Base", min: 1, max: 6, step: 0.5,
+  get: ({ base }) => Math.log10(base),
+  set: (power) => ({ base: Math.round(10 ** power) }),
+  format: (power) => commas(10 ** power),
+});
+
+/** m − n beside the dot product, and under each what it was before the last move. */
+function readout() {
+  const cells = [h("b"), h("b"), h("span"), h("span")];
+  let [now, old] = [{}, {}];
+  const draw = ({ state: { m, n, query, key, base }, score }) => {
+    const next = { of: String([query, key, base]), apart: `${m} − ${n} = ${m - n}`, dot: number(score) };
+    if (next.of !== now.of) old = {};
+    else if (next.apart !== now.apart) old = now;
+    now = next;
+    const before = old.dot && [`before: ${old.apart}`, `before: ${old.dot}${old.dot === now.dot ? ", it stays" : ""}`];
+    [`m − n = ${now.apart}`, `dot product ${now.dot}`, ...(before ?? ["", ""])]
+      .forEach((text, i) => set(cells[i], { text }));
+  };
+  return { node: h("div", { class: "both" }, ...cells), draw };
 }
 
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -5, PageUp: 5, Home: -LAST, End: LAST };
@@ -98,8 +111,12 @@ function positions(ui) {
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, axes, gap, texts), ...lanes.map(({ node }) => node));
   const { node, note } = panel("Positions", svg);
   set(note, { text: "drag Q and K" });
-  const draw = ({ state, room }) => {
+  const said = readout();
+  svg.parentNode.before(said.node);
+  const draw = (geometry) => {
+    const { state, room } = geometry;
     const shape = track(state, room);
+    said.draw(geometry);
     set(svg, { width: room, height: shape.height });
     set(axes, { d: shape.axes });
     set(gap, { d: shape.gap });
@@ -139,7 +156,8 @@ function dials(ui) {
   const label = "Clocks, one for each pair of dimensions";
   const svg = s("svg", {}, faces, s("g", { role: "grid", "aria-label": label }, row));
   const { node, note } = panel("Clocks", svg);
-  set(note, { text: "Q solid, K dashed" });
+  set(note, { text: "Q solid, K dashed; + 5 turns every hand" });
+  svg.parentNode.before(h("div", { class: "controls" }, baseSlider(ui)));
   const size = () => [1, row.children.length];
   const cells = grid(node, { size, locked: () => ui.locked(), hover: ui.hover, lock: ui.lock });
   const draw = (geometry) => {
@@ -170,7 +188,7 @@ function product() {
   const draw = (geometry, active) => {
     const { room, score, state: { m, n } } = geometry;
     const shape = curve(geometry, active, room);
-    set(note, { text: `${number(score)} at ${m - n}${active ? `; dashed: pair ${active[1]} alone` : ", the sum of all clocks"}` });
+    set(note, { text: active ? `dashed: pair ${active[1]} alone` : `${number(score)} at ${m - n}` });
     set(svg, { width: room, height: shape.height, "aria-label": `Dot product ${number(score)} at m − n = ${m - n}` });
     set(zero, { d: shape.zero });
     set(rule, { d: shape.rule });
@@ -183,9 +201,9 @@ function product() {
 }
 
 function build(ui) {
-  const parts = [positions(ui), dials(ui), product()];
+  const parts = [positions(ui), product(), dials(ui)];
   return {
-    controls: controls(ui),
+    controls: [shift(ui)],
     formula: {
       equation: [
         "dot product = Σ ", ["query", "|q|", "query"], " ", ["key", "|k|", "key"], " cos(start + ",
@@ -204,8 +222,8 @@ export default figure({
   name: "rope_rotor",
   title: "RoPE rotor",
   tip:
-    "press + 5: every hand turns, yet the dot product stays. Then drag Q alone and watch " +
-    "the dot run along the curve.",
+    "press + 5: m and n grow, the dot product stays. Then drag Q alone and watch the dot run " +
+    "along the curve.",
   keys: "; on Q or K, arrows move it by 1, Page Up and Page Down by 5",
   traits: ["query", "key", "m", "n", "base", "pair"],
   layout,
@@ -216,6 +234,8 @@ export default figure({
   lock: (cell) => ({ pair: cell ? cell[1] : -1 }),
   build,
   css:
+    ".both{display:grid;grid-template-columns:max-content 1fr;gap:0 1rem;min-height:2.8em;font-size:max(13px,.88em);line-height:1.4}" +
+    ".both span{color:var(--quiet);font-size:var(--small)}.panel .controls{margin:0}" +
     ".thin,.arc,.gap,.rule,.part,.total,.hand,.chalk{fill:none;stroke:var(--text)}" +
     ".thin{stroke:var(--line)}.arc,.gap{stroke-width:1.5}.rule{stroke-dasharray:2 3}" +
     ".chalk{stroke:var(--ground);stroke-width:1.5}.part{stroke:var(--position);stroke-width:1.5;stroke-dasharray:5 4}" +

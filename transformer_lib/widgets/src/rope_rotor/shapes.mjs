@@ -97,17 +97,18 @@ export function curve({ state, pairs, score }, active, room) {
   const reach = Math.max(...pairs.map(({ most }) => most)) || 1;
   const [low, high] = [Math.min(...totals, -reach), Math.max(...totals, reach)];
   const x = scale([-LAST, LAST], [48, room - 8]);
-  const y = scale([low, high], [166, 26]);
+  const floor = room < 480 ? 126 : 166; // a phone shows the track and the curve together
+  const y = scale([low, high], [floor, 26]);
   const path = (values) => line(values.map((value, i) => [x(distances[i]), y(value)]));
   const here = x(state.m - state.n);
   return {
-    height: 206, total: path(totals),
+    height: floor + 40, total: path(totals),
     part: active ? path(all.map((parts) => parts[active[1]])) : "",
-    zero: `M48 ${y(0)}H${room - 8}`, rule: `M${here} 20V166`, dot: { cx: here, cy: y(score) },
+    zero: `M48 ${y(0)}H${room - 8}`, rule: `M${here} 20V${floor}`, dot: { cx: here, cy: y(score) },
     texts: [
       ...[high, 0, low].map((value) => text(42, y(value), short(value, 1), "quiet", "end")),
-      ...range(7).map((i) => text(x(10 * i - 30), 181, 10 * i - 30, "position")),
-      text(48, 198, "∿ m − n →", "position", "start"),
+      ...range(7).map((i) => text(x(10 * i - 30), floor + 15, 10 * i - 30, "position")),
+      text(48, floor + 32, "∿ m − n →", "position", "start"),
       text(Math.min(here, room - 24), 10, number(score), "strong"),
     ],
   };
