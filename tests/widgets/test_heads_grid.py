@@ -516,6 +516,38 @@ def test_the_lesson_a_head_is_switched_off_and_the_loss_jumps(visit, put):
     assert page.page.locator("g.off").count() == 0
 
 
+def test_a_phone_shows_tip_switch_losses_and_maps_at_once(visit, put):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
+    page.open(put(HeadsGrid().html()))
+    here(page)
+    page.page.locator("[data-row='1'][data-col='3']").first.tap()
+    button(page, "Switch layer 1, head 3 off").tap()
+    page.said()
+    losses = page.page.locator("svg[aria-label*='copy']").first
+    assert losses.locator(".strong").all_text_contents() == ["4.16", "0.07", "2.58"]
+    top = page.page.locator(".try").first.bounding_box()["y"]
+    switch = button(page, "Switch layer 1, head 3 on").bounding_box()
+    bars = losses.bounding_box()
+    assert 0 < bars["y"] - switch["y"] - switch["height"] < 50
+    for captions in page.page.locator(".caption").all():
+        box = captions.bounding_box()
+        assert bars["y"] < box["y"] < box["y"] + box["height"] <= top + 684
+
+
+def test_the_held_map_is_told_from_the_compared_one(visit, put):
+    page = visit()
+    page.open(put(HeadsGrid(selected=[1, 3]).html()))
+    here(page)
+    (held, wide), (other, narrow) = (
+        page.page.locator(f"[data-row='{i}'][data-col='{j}'] .ring").first.evaluate(
+            "(ring) => ['stroke', 'strokeWidth'].map((k) => getComputedStyle(ring)[k])"
+        )
+        for i, j in ((1, 3), (0, 2))
+    )
+    assert len({"none", held, other}) == 3
+    assert wide > narrow
+
+
 def test_space_switches_a_head_by_keyboard_alone(visit, put):
     page = visit()
     page.open(put(HeadsGrid().html()))
@@ -535,8 +567,8 @@ def test_tab_reaches_each_part_once(visit, put):
     page = visit()
     page.open(put(HeadsGrid(off=[[0, 0]]).html()))
     here(page)
-    stops = ["button", "button", "select", "select", "input", "button"]
-    stops += ["gridcell", "gridcell", "gridcell", "button", "summary", "summary"]
+    stops = ["button", "button", "gridcell", "select", "select", "input", "button"]
+    stops += ["gridcell", "gridcell", "button", "summary", "summary"]
     assert tab_stops(page.page) == stops
 
 

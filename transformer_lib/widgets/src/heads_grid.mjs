@@ -183,7 +183,19 @@ function source(ui) {
   return [line, own];
 }
 
-function controls(ui) {
+const switches = (ui) => [
+  ui.button({
+    label: "Switch off",
+    text: (state) => `Switch ${name(state.shown[0])} ${isOff(state, state.shown[0]) ? "on" : "off"}`,
+    action: (state) => ({ off: switched(state, state.shown[0]) }),
+  }),
+  ui.button({
+    label: "All heads on", disabled: ({ off }) => !off.length, action: () => ({ off: [] }),
+  }),
+];
+
+/** What is not for the first look stands below the small maps. */
+function others(ui) {
   const everyHead = (state) => {
     const [layers, heads] = sizeOf(state);
     return Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
@@ -191,14 +203,6 @@ function controls(ui) {
   const still = ({ source: now }) => !runners.has(now); // nothing here could read others
   const reading = (ids) => ({ ids, tokens: ids.map(letter), pair: [] });
   return [
-    ui.button({
-      label: "Switch off",
-      text: (state) => `Switch ${name(state.shown[0])} ${isOff(state, state.shown[0]) ? "on" : "off"}`,
-      action: (state) => ({ off: switched(state, state.shown[0]) }),
-    }),
-    ui.button({
-      label: "All heads on", disabled: ({ off }) => !off.length, action: () => ({ off: [] }),
-    }),
     ui.select({ label: "Sort by", trait: "sort", options: SORTS }),
     ui.select({
       label: "Compare with",
@@ -222,10 +226,11 @@ function controls(ui) {
 function build(ui) {
   const [all, loss] = [gallery(ui), lossPanel()];
   const maps = ["The head on show", "The other head"].map((label) => mapPanel(ui, `${label}, queries by keys`));
-  const parts = [all, loss, ...maps];
+  const parts = [loss, all, ...maps];
+  const [bars, small, ...large] = parts.map(({ node }) => node);
   return {
-    controls: [...controls(ui), ...source(ui)],
-    picture: parts.map(({ node }) => node),
+    controls: switches(ui),
+    picture: [bars, small, h("div", { class: "controls" }, others(ui), source(ui)), ...large],
     draw(geometry) {
       const { waiting, state: { shown } } = geometry;
       for (const { node } of parts) set(node, { hidden: Boolean(waiting) });
@@ -246,8 +251,8 @@ export default figure({
   name: "heads_grid",
   title: "Heads of a decoder",
   tip:
-    "guess which head matters, then switch it off and watch the loss. Three heads of layer 1 show " +
-    "the same stripe: does each one matter as much? Does the one without a stripe?",
+    "tap a map, then switch it off and watch the loss. Three heads of layer 1 show the same " +
+    "stripe: does each matter as much? And the one without?",
   keys: ", Space switches a head off",
   traits: ["source", "ids", "tokens", "off", "shown", "selected", "pair", "sort", "stored"],
   layout,
@@ -258,12 +263,12 @@ export default figure({
   lock,
   build,
   css: `
-.say{min-height:4.6em}.coming{flex-basis:100%;margin:0}
+.say{min-height:4.6em}.coming,.panel~.controls{flex-basis:100%;margin:0}
 .off>g:first-of-type{opacity:.25}
 .cross{stroke:var(--text);stroke-width:2;fill:none}
 .marks{stroke-dasharray:3 3;fill:none}
 .bar{fill:var(--quiet)}.bar.off{fill:var(--text)}
-.shown>.ring{stroke:var(--line);stroke-width:1.5}
+:where(.shown)>.ring{stroke:var(--line)}
 @media (forced-colors:active){.bar{fill:CanvasText}.cross{stroke:CanvasText}}
 @container (max-width:30rem){.say{min-height:9em}}
 `,
