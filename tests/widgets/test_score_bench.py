@@ -170,6 +170,23 @@ def test_the_lesson_unscaled_softmax_saturates(visit, put):
     assert "they spread by 1.0, and it takes 17 %" in page.said()
 
 
+def test_a_phone_shows_the_width_and_the_weights_at_once(visit, put):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
+    page.open(put(ScoreBench([-3, -3], [3, 3], width=512).html()))
+    page.said()
+    top = page.page.get_by_role("slider", name="Width d").bounding_box()["y"]
+    weights = page.page.locator("svg", has=page.page.get_by_role("grid"))
+    histograms = page.page.locator("svg[aria-label^=Histograms]").bounding_box()
+    box = weights.bounding_box()
+    assert box["y"] + box["height"] - top <= 684
+    assert box["y"] + box["height"] <= histograms["y"]
+    score = page.page.locator(".picture svg").first.locator("text.strong")
+    place = score.bounding_box()  # the widest: 4.24 × 4.24 × cos 180° = -18.00
+    plane = page.page.locator(".picture svg").first.bounding_box()
+    assert plane["x"] <= place["x"]
+    assert place["x"] + place["width"] <= plane["x"] + plane["width"]
+
+
 def test_keys_move_the_tips(visit, put):
     page = visit()
     page.open(put(ScoreBench([1, 0], [1, 0.1]).html()))
@@ -211,7 +228,7 @@ def test_a_finger_moves_a_tip_without_scrolling(visit, put):
     page.open(put(ScoreBench([1, 1], [2, 0]).html()))
     box = page.page.locator(".tip .k").bounding_box()
     x, y = box["x"] + 10, box["y"] + 10
-    swipe(page.page, (x, y), (x, y - 15), (x - 20, y - 60), (x - 79, y - 79))
+    swipe(page.page, (x, y), (x, y - 15), (x - 20, y - 60), (x - 73, y - 73))
     assert page.said().startswith("q · k = 2.00, 45° apart.")
     assert page.page.evaluate("[scrollX, scrollY]") == [0, 0]
 

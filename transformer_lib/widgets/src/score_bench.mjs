@@ -103,10 +103,9 @@ function manyScores() {
   const svg = s("svg", { role: "img", "aria-label": "Histograms of random scores" }, all, axis, spreads, texts);
   const { node, note } = panel("1,024 scores", svg);
   const draw = (geometry) => {
-    const { beside, tall } = rooms(geometry.room);
-    const shape = histograms(geometry, beside, tall);
+    const shape = histograms(geometry);
     set(note, { text: `of random vectors, width ${geometry.state.width}` });
-    set(svg, { width: beside, height: shape.height });
+    set(svg, { width: geometry.room, height: shape.height });
     set(axis, { d: shape.axis });
     set(spreads, { d: shape.spreads });
     fill(all, shape.bars, "path");
@@ -125,8 +124,9 @@ function weights(ui) {
   const grid = pad(ui, svg, { label: "Weights of 32 random keys", to: same, from: same });
   svg.append(grid.node);
   const draw = (geometry) => {
-    const shape = bars(geometry, ui.active(), geometry.room);
-    set(svg, { width: geometry.room, height: shape.height });
+    const { beside, high } = rooms(geometry.room);
+    const shape = bars(geometry, ui.active(), beside, high);
+    set(svg, { width: beside, height: shape.height });
     set(axis, { d: shape.axis });
     fill(all, shape.bars, "rect");
     fill(texts, shape.texts, "text");
@@ -136,7 +136,7 @@ function weights(ui) {
 }
 
 function build(ui) {
-  const parts = [onePair(ui), manyScores(), weights(ui)];
+  const parts = [onePair(ui), weights(ui), manyScores()];
   return {
     controls: [
       ui.slider({

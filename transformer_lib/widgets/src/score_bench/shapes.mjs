@@ -7,12 +7,9 @@ const range = (n) => [...Array(n).keys()];
 const text = (x, y, shown, kind, anchor = "middle", part = null) =>
   ({ x, y, text: shown, class: kind, "text-anchor": anchor, "data-part": part });
 
-/** Side by side where there is room, else stacked. */
-export function rooms(room) {
-  const side = Math.min(room, 250);
-  const stacked = room < 560;
-  return { side, beside: stacked ? room : room - side - 24, tall: stacked ? 80 : 116 };
-}
+/** Plane and weights side by side where there is room, else stacked, and less high. */
+export const rooms = (room) =>
+  room < 560 ? { side: 230, beside: room, high: 56 } : { side: 250, beside: room - 274, high: 101 };
 
 const arc = (from, to, place) => {
   const turn = Math.atan2(Math.sin(to - from), Math.cos(to - from));
@@ -48,7 +45,8 @@ export function plane({ state: { query, key }, alignment }, side) {
 }
 
 /** Two histograms on one axis, each as high as its own top, and how far each spreads. */
-export function histograms({ state, plain, scaled }, room, tall) {
+export function histograms({ state, plain, scaled, room }) {
+  const tall = 80;
   const x = scale([-REACH, REACH], [4, room - 4]);
   const rows = [["plain", plain, "q · k"], ["scaled", scaled, `q · k / √${state.width}`]];
   const ticks = room < 360 ? [-60, -30, 0, 30, 60] : [-60, -40, -20, 0, 20, 40, 60];
@@ -76,17 +74,17 @@ export function histograms({ state, plain, scaled }, room, tall) {
 }
 
 /** Query 0's weights of 32 keys: upwards as they are, downwards with the root. */
-export function bars({ state, plain, scaled }, active, room) {
-  const [left, base, high, end] = [30, 82, 56, 140];
+export function bars({ state, plain, scaled }, active, room, high) {
+  const [left, base, end] = [30, high + 26, 2 * high + 28];
   const step = (room - left - 2) / COUNT;
   const center = (j) => left + (j + 0.5) * step;
   const rows = [
     ["plain", plain, "↑ softmax(q · k)", 12, -1],
-    ["scaled", scaled, `↓ softmax(q · k / √${state.width})`, 174, 1],
+    ["scaled", scaled, `↓ softmax(q · k / √${state.width})`, end + 34, 1],
   ];
   const held = active?.[1] ?? -9;
   return {
-    rows: 1, cols: COUNT, height: 186, axis: `M${left} ${base}H${room - 2}`,
+    rows: 1, cols: COUNT, height: end + 46, axis: `M${left} ${base}H${room - 2}`,
     bars: rows.flatMap(([part, { weights }, , , sign]) => weights.map((weight, j) => {
       const height = Math.max(0.5, high * weight);
       return {
@@ -105,7 +103,7 @@ export function bars({ state, plain, scaled }, active, room) {
     ],
     pick: (px, py) => {
       const j = Math.floor((px - left) / step);
-      return j >= 0 && j < COUNT && py > 20 && py < 164 ? [0, j] : null;
+      return j >= 0 && j < COUNT && py > 20 && py < end + 24 ? [0, j] : null;
     },
     box: ([, j]) => ({ x: left + j * step, y: 24, width: step, height: end - 22 }),
   };
