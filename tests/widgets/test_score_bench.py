@@ -127,6 +127,13 @@ def test_the_lesson_holds_for_any_draw(seed):
         assert bench.scaled().largest < 0.25
 
 
+def test_vectors_are_kept_at_four_digits_as_the_page_gets_them():
+    bench = ScoreBench([1.23456, -0.00001])
+    assert bench.query == [1.2346, 0.0]
+    bench.key = [2.99996, -1.5]
+    assert bench.key == [3.0, -1.5]
+
+
 def test_a_score_is_alignment():
     across = ScoreBench([0, 2], [3, 0])
     assert across.summary().startswith("q · k = 0.00, 90° apart.")

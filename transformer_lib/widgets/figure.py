@@ -109,3 +109,10 @@ class Figure(anywidget.AnyWidget):
             return None
         data, metadata = bundle
         return {**data, "text/plain": repr(self), "text/html": self.html()}, metadata
+
+
+class RoundedFigure(Figure):
+    """A figure that keeps its numbers as the page gets them, at 4 digits."""
+
+    def _accept(self, proposal: Any) -> Any:
+        return rounded(super()._accept(proposal))

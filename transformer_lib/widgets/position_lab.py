@@ -8,7 +8,7 @@ import traitlets
 from transformer_lib.widgets import position_picture as pictures
 from transformer_lib.widgets import position_values as numbers
 from transformer_lib.widgets import position_words as words
-from transformer_lib.widgets.figure import Figure
+from transformer_lib.widgets.figure import RoundedFigure
 from transformer_lib.widgets.state import (
     StateError,
     Values,
@@ -17,7 +17,6 @@ from transformer_lib.widgets.state import (
     check_tokens,
     check_value,
     number,
-    rounded,
 )
 
 KINDS = ["none", "sinusoidal", "learned", "alibi"]
@@ -35,7 +34,7 @@ _RANGES = {  # least and most
 }
 
 
-class PositionLab(Figure):
+class PositionLab(RoundedFigure):
     """Look at position vectors, at their similarity, and at shuffled words.
 
     `kind` is "none", "sinusoidal", "learned" or "alibi"; `view` is "heatmap",
@@ -73,9 +72,6 @@ class PositionLab(Figure):
             even = min(width + width % 2, 64)
             state = {"length": min(len(rows), 64), "d_model": even} | state
         super().__init__(kind=kind, **state)
-
-    def _accept(self, proposal: Any) -> Any:
-        return rounded(super()._accept(proposal))
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless numbers are in range, and order and rows fit the words."""

@@ -8,14 +8,13 @@ from torch import Tensor
 
 from transformer_lib.positions import frequencies, rotate
 from transformer_lib.widgets import rope_picture as pictures
-from transformer_lib.widgets.figure import Figure
+from transformer_lib.widgets.figure import RoundedFigure
 from transformer_lib.widgets.state import (
     StateError,
     Values,
     as_lists,
     check_value,
     number,
-    rounded,
 )
 
 _QUERY = [1.1, -0.5, 0.7, 0.9, 0.8, 1.0, 0.9, -0.4]
@@ -34,7 +33,7 @@ class Pair(NamedTuple):
     between: float  # the hands, in degrees from 0 to 180
 
 
-class RoPERotor(Figure):
+class RoPERotor(RoundedFigure):
     """Turn a query at position `m` and a key at position `n`, as RoPE does.
 
     `query` and `key` have 2 to 16 numbers. Dimensions (i, i + d / 2) are a pair, the
@@ -54,9 +53,6 @@ class RoPERotor(Figure):
     def __init__(self, query: Any = None, key: Any = None, **state: Any) -> None:
         given = {"query": query, "key": key}
         super().__init__(**state, **{k: v for k, v in given.items() if v is not None})
-
-    def _accept(self, proposal: Any) -> Any:
-        return rounded(super()._accept(proposal))
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless query and key have the same even width, and all is in range."""

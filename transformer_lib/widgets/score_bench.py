@@ -6,7 +6,7 @@ from typing import Any
 import traitlets
 
 from transformer_lib.widgets import score_picture as pictures
-from transformer_lib.widgets.figure import Figure
+from transformer_lib.widgets.figure import RoundedFigure
 from transformer_lib.widgets.score_values import (
     COUNT,
     WIDEST,
@@ -22,14 +22,13 @@ from transformer_lib.widgets.state import (
     check_value,
     number,
     percent,
-    rounded,
     short,
 )
 
 _WIDTHS = [2**power for power in range(1, 10)]
 
 
-class ScoreBench(Figure):
+class ScoreBench(RoundedFigure):
     """Drag a query and a key in the plane; widen random ones and watch softmax.
 
     `query` and `key` are two numbers each, from -3 to 3. `width` is 2, 4, 8, ... 512;
@@ -48,9 +47,6 @@ class ScoreBench(Figure):
     def __init__(self, query: Any = None, key: Any = None, **state: Any) -> None:
         given = {"query": query, "key": key}
         super().__init__(**state, **{k: v for k, v in given.items() if v is not None})
-
-    def _accept(self, proposal: Any) -> Any:
-        return rounded(super()._accept(proposal))
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless the vectors lie in the plane and width and seed are known."""
