@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import torch
 from figure_page import run_node
+from playwright.sync_api import expect
+from touch import FINGER
 
 from transformer_lib.widgets import SoftmaxMask
 
@@ -105,6 +107,51 @@ def test_masked_after_softmax_loses_weight():
     assert sum(figure.weights()[0]) < 0.99
     figure.selected = [0, 0]
     assert "the mask came after the softmax" in figure.summary()
+
+
+def test_a_good_row_names_the_others_that_are_not():
+    figure = SoftmaxMask(order="after", selected=[4, 1])
+    assert figure.summary().endswith("; the row sums to 1, 4 others do not.")
+    figure = SoftmaxMask(
+        scores=[[1, 2], [3, 4]], mask=[[False] * 2, [True] * 2], selected=[1, 0]
+    )
+    assert figure.summary().endswith("; the row sums to 1, 1 other does not.")
+    assert SoftmaxMask().summary().endswith("; the row sums to 1.")
+
+
+TOPS = """() => Object.fromEntries(["slider", "Weights", "Scores", "held", "say"].map(
+  (name) => [name, {
+    slider: "[type=range]", Weights: "[aria-label^=Weights]", held: ".held",
+    Scores: "[aria-label^=Scores]", say: ".say" }[name]]).map(([name, css]) => {
+    const box = document.querySelector(".tl-live").shadowRoot.querySelector(css)
+      .getBoundingClientRect();
+    return [name, [box.top, box.bottom]]; }))"""
+
+
+def test_a_phone_shows_temperature_weights_scores_and_sentence_at_once(visit, put):
+    page = visit(**FINGER)
+    page.open(put(SoftmaxMask().html()))
+    at = page.page.evaluate(TOPS)
+    order = sorted(at, key=lambda name: at[name][0])
+    assert order == ["slider", "Weights", "Scores", "held", "say"]
+    two_lines = 46
+    assert at["say"][0] + two_lines - at["slider"][0] < 684 - 16
+
+
+def test_what_is_done_to_the_held_cell_names_it(visit, put):
+    page = visit()
+    page.open(put(SoftmaxMask().html()))
+    held = page.page.get_by_role("group", name="Held cell")
+    expect(held).to_contain_text("Held: query “it”, key “cat”.")
+    page.page.locator("[data-row='1'][data-col='0']").first.click()
+    expect(held).to_contain_text("Held: query “cat”, key “The”.")
+    held.get_by_role("spinbutton", name="score").fill("5")
+    page.page.keyboard.press("Enter")
+    expect(page.page.locator("[data-row='1'][data-col='0']").first).to_contain_text(
+        "5.0"
+    )
+    page.page.locator("[data-row='1'][data-col='0']").first.click()
+    expect(held).to_contain_text("Tap a cell to change its score.")
 
 
 def test_same_as_torch():

@@ -104,7 +104,7 @@ class SoftmaxMask(Figure):
             )
         row, col = self.selected
         total, closed = sum(weights[row]), self.mask[row].count(False)
-        why = self._reason(row, total, self._good_columns(weights))
+        why = self._reason(row, total, weights)
         looks = self._look(row, col, weights[row][col])
         return (
             f"Query {quote(self.tokens[row])} {looks}; "
@@ -125,11 +125,15 @@ class SoftmaxMask(Figure):
     def _good_columns(self, weights: list[list[float]]) -> int:
         return sum(_is_one(sum(col)) for col in zip(*weights, strict=True))
 
-    def _reason(self, row: int, total: float, good_columns: int) -> str:
+    def _reason(self, row: int, total: float, weights: list[list[float]]) -> str:
+        n = len(self.tokens)
+        others = sum(not _is_one(sum(one)) for one in weights)
+        if _is_one(total) and others:
+            return f", {others} other{'s do' if others > 1 else ' does'} not"
         if _is_one(total) or not np.isfinite(total):
             return ""
         if self.axis == "column":
-            end = ": they sum to 1, rows do not" * (good_columns == len(self.tokens))
+            end = ": they sum to 1, rows do not" * (self._good_columns(weights) == n)
             return f", because softmax ran down the columns{end}"
         late = self.order == "after" and not all(self.mask[row])
         return ", because the mask came after the softmax" if late else ""

@@ -1,7 +1,7 @@
 // SoftmaxMask: scores, a mask and a temperature become weights.
 import {
-  cividis, figure, inkOn, matrix, matrixFrame, number, percent, python, pythonRows, quote, short,
-  tokenText,
+  cividis, figure, h, inkOn, matrix, matrixFrame, number, percent, python, pythonRows, quote, set,
+  short, tokenText,
 } from "./kit/index.mjs";
 
 const MASKS = {
@@ -54,6 +54,13 @@ function check({ tokens, scores, mask, temperature }) {
   if (!(temperature >= 0)) throw Error(`temperature must be >= 0, got ${temperature}`);
 }
 
+const LOW = 36; // height of a row where the matrices stand one above the other
+
+const lower = (frame, n) => {
+  const tall = Math.min(frame.cell, LOW);
+  return { ...frame, tall, height: frame.height - n * (frame.cell - tall) };
+};
+
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, width = 680) {
   check(state);
@@ -63,7 +70,8 @@ export function layout(state, width = 680) {
   const framed = (room) =>
     matrixFrame({ rows: labels, cols: labels, width: room, extra: 1, max: 48 });
   const half = framed((width - 24) / 2);
-  const frame = half.cell >= 36 ? half : framed(width); // side by side, or stacked
+  // side by side, or one above the other: then lower, so that a phone shows both
+  const frame = half.cell >= 36 ? half : lower(framed(width), labels.length);
   const heads = (kind) =>
     labels.map((text, i) => ({ text, kind, label: `${kind} ${quote(tokens[i])}` }));
   const sums = all.map((row) => sum(row));
@@ -89,6 +97,9 @@ const goodColumns = ({ weights: all }) => transpose(all).filter((col) => isOne(s
 function rowSum(geometry, row) {
   const { state, sums } = geometry;
   const total = `the row sums to ${short(sums[row], 2)}`;
+  const others = sums.filter((x) => !isOne(x)).length;
+  if (isOne(sums[row]) && others)
+    return `${total}, ${plural(others, "other")} ${others === 1 ? "does" : "do"} not.`;
   if (isOne(sums[row]) || !Number.isFinite(sums[row])) return `${total}.`;
   const masked = !state.mask[row].every(Boolean);
   if (state.axis === "column") {
@@ -231,11 +242,17 @@ const isPreset = (state, name) =>
     row.every((open, c) => open === MASKS[name](r, c, row.length)),
   );
 
-function editors(ui) {
+/** What is done to the cell that the reader holds; stands with the scores. */
+function editor(ui) {
   const none = (state) => !chosen(state);
   const at = (state) => chosen(state) ?? [0, 0];
-  return ui.group(
-    "Held cell",
+  const name = h("span", { class: "name", "aria-hidden": "true" });
+  ui.bind((state) => {
+    const [query, key] = at(state).map((i) => quote(state.tokens[i], 10));
+    set(name, { text: none(state) ? "Tap a cell to change its score." : `Held: query ${query}, key ${key}.` });
+  });
+  return h(
+    "div", { class: "control held", role: "group", "aria-label": "Held cell" }, name,
     ui.number({
       label: "score", min: -1000, max: 1000, step: 0.5, disabled: none,
       get: (state) => (none(state) ? "" : state.scores[at(state)[0]][at(state)[1]]),
@@ -260,14 +277,11 @@ function build(ui) {
     return true;
   };
   const left = matrix(ui, { title: "Scores", label: "Scores, queries by keys", key: keys });
+  left.node.append(editor(ui));
   const right = matrix(ui, { title: "Weights", label: "Weights, queries by keys", key: keys });
   const presets = [["none", "none"], ["causal", "causal"], ["padding", "last key is padding"]];
   return {
     controls: [
-      ui.slider({
-        label: "Temperature", trait: "temperature", min: 0, max: 3, step: 0.05,
-        format: (t) => number(t),
-      }),
       ui.select({
         label: "Mask",
         options: (state) =>
@@ -295,7 +309,10 @@ function build(ui) {
           return { scores: map2(state.scores, (x) => limit(x * factor)) };
         },
       }),
-      editors(ui),
+      ui.slider({
+        label: "Temperature", trait: "temperature", min: 0, max: 3, step: 0.05,
+        format: (t) => number(t),
+      }),
     ],
     formula: { equation: (s) => formula(s).equation, code: (s) => formula(s).code },
     picture: [left.node, right.node],
@@ -319,8 +336,8 @@ export default figure({
   name: "softmax_mask",
   title: "Softmax and mask",
   tip:
-    "pull the temperature down to 0 and back. Put the mask after the softmax and watch " +
-    "the row sums. Multiply the scores by 100 and switch to naive.",
+    "pull the temperature down to 0 and back. Put the mask after the softmax: which rows " +
+    "no longer sum to 1? Multiply the scores by 100 and switch to naive.",
   keys: ", + and − change the score, Space masks the cell",
   traits: ["tokens", "scores", "mask", "temperature", "naive", "axis", "order", "selected"],
   layout,
@@ -330,4 +347,9 @@ export default figure({
   locked: chosen,
   lock: (cell) => ({ selected: cell ?? [] }),
   build,
+  // where the matrices stand one above the other, the weights come first: next to what moves them
+  css: `
+.picture{flex-wrap:wrap-reverse;align-items:flex-end}
+.held{flex-wrap:wrap;gap:0 .75rem;width:0;min-width:100%;margin-top:.35rem;font-size:max(13px,.88em)}.held>.name{flex:1 0 100%}
+`,
 });
