@@ -206,6 +206,11 @@ def test_untrained_rows_look_like_the_librarys():
     assert 0.06 < np.abs(values).max() < 0.08
 
 
+def test_numbers_are_kept_at_four_digits_as_the_page_gets_them():
+    lab = PositionLab("learned", rows=[[0.123456, -0.00001]] * 8, base=99.99999)
+    assert (lab.rows[7], lab.base) == ([0.1235, 0.0], 100.0)
+
+
 def test_summary_names_fast_and_slow():
     assert PositionLab().summary() == (
         "Dimension 0 is a sine that repeats every 6.3 positions: fast. Dimension 6 is "
@@ -353,6 +358,35 @@ def test_a_finger_picks_a_word_and_swaps_it_with_another(visit, put, width):
     assert page.said().startswith("Swapped “means” and “one”. With sinusoidal")
     page.page.get_by_role("button", name="Shuffle").tap()
     assert page.said().startswith("With sinusoidal positions, ")
+
+
+def test_a_phone_shows_kinds_words_and_outcome_at_once_and_in_words(visit, put):
+    page = visit(viewport={"width": 360, "height": 684}, has_touch=True)
+    page.open(put(PositionLab("none", view="order").html()))
+    page.page.get_by_role("radio", name="sinusoidal").check()
+    page.said()
+    top = page.page.get_by_text("Positions", exact=True).first.bounding_box()["y"]
+    picture = page.page.locator(".picture svg").bounding_box()
+    assert picture["y"] + picture["height"] - top <= 684
+    rows = page.page.locator(".picture svg text.quiet")
+    meaning = "Input vector: ✓ as above, ✗ new"
+    expect(rows).to_have_text([meaning, "Its output changes by"])
+    marks = page.page.locator(".picture svg text", has_text=re.compile("^[✓✗]$"))
+    expect(marks).to_have_text([*"✗✓✓✓✗✓✓"])
+    said = page.grid().get_attribute("aria-label")
+    assert said == "one: new input vector, output changes by 1.64"
+
+
+def test_sliders_stay_away_from_the_words(visit, put):
+    page = visit()
+    page.open(put(PositionLab("alibi").html()))
+    shown = page.page.locator("[type=range]:visible")
+    for kind, count in (("none", 2), ("sinusoidal", 3), ("learned", 2), ("ALiBi", 3)):
+        page.page.get_by_role("radio", name=kind, exact=True).check()
+        expect(shown).to_have_count(count)
+    page.page.get_by_role("radio", name="word order").check()
+    expect(shown).to_have_count(0)
+    expect(page.page.get_by_role("button", name="Shuffle")).to_be_visible()
 
 
 def test_a_second_tap_on_the_picked_word_lets_it_go(visit, put):

@@ -26,7 +26,7 @@ function check(state) {
     Object.entries(RANGES).every(([name, [low, high]]) => state[name] >= low && state[name] <= high) &&
     width % 2 === 0 && EQUATIONS[kind] &&
     String([...order].sort((a, b) => a - b)) === String([...state.tokens.keys()]);
-  if (!right) throw Error("its numbers and words must fit each other");
+  if (!right) throw Error("numbers and words must fit each other");
 }
 
 /** How much is shown: a table ends somewhere, and so what is held may be beyond. */
@@ -89,9 +89,11 @@ function lock(active, state) {
 }
 
 function controls(ui) {
-  const when = (test, ...nodes) => {
-    for (const node of nodes) ui.bind((state) => set(node, { hidden: !test(state) }));
-    return nodes;
+  // for some kinds, or in the view of the words: these then fit on a phone, outcome and all
+  const when = (names, node) => {
+    ui.bind(({ kind, view }) =>
+      set(node, { hidden: !names.includes(view === "order" ? view : kind) }));
+    return node;
   };
   const slider = (label, trait, more) => {
     const [min, max] = RANGES[trait];
@@ -100,26 +102,22 @@ function controls(ui) {
   return [
     ui.choice({ label: "Positions", trait: "kind", options: KINDS }),
     ui.choice({ label: "View", trait: "view", options: VIEWS }),
-    ...when(({ view }) => view !== "order", slider("Length", "length")),
-    ...when(({ kind }) => kind !== "alibi", slider("Width d", "d_model", { step: 2 })),
-    ...when(
-      ({ kind }) => kind === "sinusoidal",
-      slider("Base", "base", {
-        max: 6, step: 0.5,
-        get: ({ base }) => Math.log10(base),
-        set: (power) => ({ base: Math.round(10 ** power) }),
-        format: (power) => commas(10 ** power),
-      }),
-    ),
-    ...when(
-      ({ kind }) => kind === "alibi", slider("Heads", "n_heads"),
-      slider("Head", "head", { get: (state) => sizes(state).head }),
-    ),
-    ...when(
-      ({ view }) => view === "order",
-      ui.button({ label: "Shuffle", action: ({ order }) => ({ order: shuffledOrder(order) }) }),
-      ui.button({ label: "As written", action: ({ order }) => ({ order: [...order.keys()] }) }),
-    ),
+    when("none sinusoidal learned alibi", slider("Length", "length")),
+    when("none sinusoidal learned", slider("Width d", "d_model", { step: 2 })),
+    when("sinusoidal", slider("Base", "base", {
+      max: 6, step: 0.5,
+      get: ({ base }) => Math.log10(base),
+      set: (power) => ({ base: Math.round(10 ** power) }),
+      format: (power) => commas(10 ** power),
+    })),
+    when("alibi", slider("Heads", "n_heads")),
+    when("alibi", slider("Head", "head", { get: (state) => sizes(state).head })),
+    when("order", ui.button({
+      label: "Shuffle", action: ({ order }) => ({ order: shuffledOrder(order) }),
+    })),
+    when("order", ui.button({
+      label: "As written", action: ({ order }) => ({ order: [...order.keys()] }),
+    })),
   ];
 }
 

@@ -184,10 +184,11 @@ export function sentences({ state: { tokens, order, other: picked }, words, room
   const [written, shuffled] = [names(10, [...tokens.keys()]), names(end + 32, order)];
   const all = [...written, ...shuffled];
   return {
-    kind: "word", width: 92 + step * tokens.length, height: end + head + 74,
+    kind: "word", width: 92 + step * tokens.length, height: end + head + 108,
     rows: 1, cols: tokens.length, title: "Tap two words to swap them",
-    note: "input: ✓ in both, ✗ new; output: change",
-    text: ([, i]) => `${texts[order[i]]}, input ${same[i] ? "✓" : "✗"}, output ${brief(change[i])}`,
+    note: "",
+    text: ([, i]) =>
+      `${texts[order[i]]}: ${same[i] ? "the same" : "new"} input vector, output changes by ${brief(change[i])}`,
     paths: [
       ...paint(before, high), ...paint(after, low),
       ...order.map((old, place) => [
@@ -202,13 +203,13 @@ export function sentences({ state: { tokens, order, other: picked }, words, room
       ...tokens.flatMap((_, i) => [
         [center(i), head + 10, i, "position"],
         [center(i), end + 13, i, "position"],
-        [center(i), end + head + 32, same[i] ? "✓" : "✗"],
-        [center(i), end + head + 54, brief(change[i])],
+        [center(i), end + head + 52, same[i] ? "✓" : "✗"],
+        [center(i), end + head + 92, brief(change[i])],
       ]),
       [0, head + 10, "∿ position", "position", "start"],
       [0, end + 13, "∿ position", "position", "start"],
-      [0, end + head + 32, "input", "quiet", "start"],
-      [0, end + head + 54, "output", "quiet", "start"],
+      [0, end + head + 34, "Input vector: ✓ as above, ✗ new", "quiet", "start"],
+      [0, end + head + 74, "Its output changes by", "quiet", "start"],
     ],
     pick(px, py) {
       const row = py < low - 31 ? written : shuffled;
