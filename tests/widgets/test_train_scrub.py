@@ -28,6 +28,11 @@ from transformer_lib.widgets.train_scrub import TrainScrub
 SHOWN = Path(__file__).parent / "shown.mjs"
 FALL = 420
 LAST = 21  # number of the last step of the shipped record
+PHONE = {
+    "has_touch": True,
+    "is_mobile": True,
+    "viewport": {"width": 360, "height": 684},
+}
 EVEN = [[100], [50, 50], [34, 33, 33], [25, 25, 25, 25]]
 
 
@@ -108,6 +113,7 @@ def test_browser_reads_the_same_off_a_record(answers):
         fall = figure.fall()
         assert theirs["fall"] == (-1 if fall is None else fall)
         assert theirs["revealed"] == figure.revealed()
+        assert [(x["name"], x["from"]) for x in theirs["stages"]] == figure.stages()
         assert theirs["rights"] == figure.right()
         assert theirs["foreseen"] == [sum(right[n:]) for right in figure.right()]
         assert_near(torch.tensor(theirs["scores"]), torch.tensor(figure.scores()))
@@ -221,6 +227,20 @@ def test_the_lesson_a_plateau_then_a_fall():
     assert all(abs(first - 4.2) < 0.3 for first in figure.record["first"][at[40] :])
 
 
+def test_the_stages_are_where_the_second_copy_gets_cheaper():
+    figure = TrainScrub()
+    steps = figure.record["steps"]
+    begun = [(name, steps[k]) for name, k in figure.stages()]
+    assert begun == [("alike", 0), ("slow gain", 250), ("fall", 390), ("repeats", 440)]
+    assert dict(begun)["fall"] < FALL < dict(begun)["repeats"]
+    assert "stage “fall”" in TrainScrub(frame=15).summary()
+    assert "stage “repeats”" in TrainScrub(frame=LAST).summary()
+    # the drop between two neighbors may be too large for a stage
+    at_once = small_record(second=[2.0, 0.1])
+    assert TrainScrub(at_once).stages() == [("alike", 0), ("repeats", 1)]
+    assert "stage “repeats”" in TrainScrub(at_once, frame=1).summary()
+
+
 def test_what_the_data_say_both_heads_appear_together():
     figure = TrainScrub()
     scores = list(zip(*figure.scores(), strict=True))
@@ -322,7 +342,7 @@ def test_a_record_is_whole():
         figure.record = small_record(more=1)
     assert figure.record == shipped()
     figure.update(record=small_record(second=torch.tensor([2.0, 0.5])), frame=1)
-    assert figure.summary().startswith("Step 7 of 7: the loss is 2.00 in the first")
+    assert figure.summary().startswith("Step 7 of 7, stage “fall”: the loss is 2.00")
 
 
 def broken(path, value):
@@ -420,7 +440,7 @@ def test_the_reader_predicts_then_looks(visit, put):
     page.page.keyboard.press("End")
     assert page.said() == TrainScrub(frame=LAST, predicted=120).summary()
     assert "You predicted step 120; the second copy’s loss fell below" in page.said()
-    assert page.page.locator("text=▲ 420: below half of the first copy").count() == 1
+    assert page.page.locator("text=420: below half of the first copy").count() == 1
     mark(page).focus()
     page.page.keyboard.press("Escape")
     assert mark(page).get_attribute("aria-valuetext") == "none yet"
@@ -459,26 +479,26 @@ def place(page, step, y):
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_a_drag_moves_the_step_and_below_the_axis_the_prediction(visit, put, width):
+def test_a_drag_moves_the_step_and_above_the_curves_the_prediction(visit, put, width):
     page = visit(viewport={"width": width, "height": 900})
     page.open(put(TrainScrub().html()))
     mouse = page.page.mouse
-    mouse.move(*place(page, 0, 262))
+    mouse.move(*place(page, 0, 34))
     mouse.down()
-    mouse.move(*place(page, 200, 262))
-    mouse.move(*place(page, 300, 100))
+    mouse.move(*place(page, 200, 34))
+    mouse.move(*place(page, 300, 110))
     mouse.up()
     said = mark(page).get_attribute("aria-valuetext")
     assert abs(int(said.removeprefix("step ")) - 300) <= 3
     assert page.said().startswith("Step 0 of 600")
-    mouse.move(*place(page, 40, 80))
+    mouse.move(*place(page, 40, 90))
     mouse.down()
-    mouse.move(*place(page, 441, 80))
+    mouse.move(*place(page, 441, 90))
     assert page.said().startswith("Step 440 of 600")
-    mouse.move(*place(page, 900, 80))
+    mouse.move(*place(page, 900, 90))
     mouse.up()
     assert page.said().startswith("Step 600 of 600")
-    mouse.move(*place(page, 100, 80))
+    mouse.move(*place(page, 100, 90))
     assert page.said().startswith("Step 600 of 600")
 
 
@@ -486,10 +506,10 @@ def test_a_finger_drags_without_scrolling(visit, put):
     page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 800})
     page.open(put(TrainScrub().html()))
     at = partial(place, page)
-    swipe(page.page, at(0, 262), at(100, 255), at(250, 262))
+    swipe(page.page, at(0, 34), at(100, 30), at(250, 34))
     said = mark(page).get_attribute("aria-valuetext")
     assert abs(int(said.removeprefix("step ")) - 250) <= 3
-    swipe(page.page, at(20, 80), at(200, 80), at(420, 80))
+    swipe(page.page, at(20, 90), at(200, 90), at(420, 90))
     assert page.said().startswith("Step 420 of 600")
     assert page.page.evaluate("[scrollX, scrollY]") == [0, 0]
 
@@ -497,7 +517,7 @@ def test_a_finger_drags_without_scrolling(visit, put):
 def test_tab_reaches_each_part_once(visit, put):
     page = visit()
     page.open(put(TrainScrub(frame=3).html()))
-    stops = ["input", "button", "button", "slider", "gridcell", "gridcell"]
+    stops = ["slider", "input", "button", "button", "gridcell", "gridcell"]
     assert tab_stops(page.page) == [*stops, "button", "summary", "summary"]
 
 
@@ -523,6 +543,49 @@ def test_a_new_record_from_python_takes_over_the_slider(visit, put):
     page.open(put(TrainScrub(small_record(), frame=1).html()))
     assert slider(page).get_attribute("max") == "1"
     assert page.said() == TrainScrub(small_record(), frame=1).summary()
+
+
+def test_stages_are_named_as_far_as_they_were_seen(visit, put):
+    page = visit(**PHONE)
+    page.open(put(TrainScrub().html()))
+    seen = {"alike": 0, "slow gain": 250, "fall": 390, "repeats": 440}
+    for frame in range(LAST + 1):
+        slider(page).fill(str(frame))
+        page.said()
+        shown = page.page.locator("svg.course text").all_text_contents()
+        step = TrainScrub().record["steps"][frame]
+        assert [name for name in shown if name in seen] == [
+            name for name, start in seen.items() if start <= step
+        ]
+
+
+CROSSED = """() => {
+  const svg = document.querySelector(".tl-live").shadowRoot.querySelector("svg.course");
+  const boxes = [...svg.querySelectorAll("text")].map((t) => [t, t.getBBox()]);
+  return [...svg.querySelectorAll(".curve")].slice(0, 4).flatMap((curve) =>
+    Array.from({ length: 400 }, (_, i) =>
+      curve.getPointAtLength((i / 399) * curve.getTotalLength()))
+      .flatMap(({ x, y }) => boxes.filter(([, b]) => x > b.x && x < b.x + b.width
+        && y > b.y && y < b.y + b.height).map(([t]) => t.textContent)));
+}"""
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_no_word_lies_on_a_curve(visit, put, width):
+    page = visit(viewport={"width": width, "height": 900})
+    page.open(put(TrainScrub(seen=LAST, predicted=90).html()))
+    for frame in range(0, LAST + 1, 3):
+        slider(page).fill(str(frame))
+        page.said()
+        assert page.page.evaluate(CROSSED) == []
+
+
+def test_prediction_training_and_answers_are_on_one_screen(visit, put):
+    page = visit(**PHONE)
+    page.open(put(TrainScrub().html()))
+    top = page.page.locator("svg.course").bounding_box()["y"]
+    last = page.page.locator(".picture svg[role=img]").bounding_box()
+    assert last["y"] + last["height"] - top < 640
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])

@@ -15,8 +15,8 @@ _LEFT, _RIGHT, _SHADES = 44, 560, 10
 _NAMES = ("previous-token head", "induction head")
 
 
-def stages(scrub: TrainScrub) -> list[int]:
-    """Return the numbers of the steps that a still picture shows: at most four."""
+def shown(scrub: TrainScrub) -> list[int]:
+    """Return the numbers of the steps whose maps a picture shows: at most four."""
     last, fall = len(scrub.record["steps"]) - 1, scrub.fall()
     return sorted({0, scrub.frame, last if fall is None else fall, last})
 
@@ -41,13 +41,25 @@ def drawing(scrub: TrainScrub) -> str:
             scrub.record["steps"][-1],
         )
     ]
-    for column, k in enumerate(stages(scrub)):
+    body += _stages(scrub)
+    for column, k in enumerate(shown(scrub)):
         body += _column(scrub, k, _LEFT + 140 * column)
     for row, name in enumerate(_NAMES):
         label = f"{name} ({token_text(scrub.record['heads'][row], 30)})"
         body.append(tag("text", label, x=_LEFT, y=294 + 156 * row))
     label = f"Losses, scores and attention over training. {scrub.summary()}"
     return svg(_LEFT + 560, 600, label, body)
+
+
+def _stages(scrub: TrainScrub) -> list[str]:
+    """The names of the stages, between the strips, and a line where each begins."""
+    gray, body = palette()["light"]["line"], []
+    for name, k in scrub.stages():
+        x = _across(scrub, scrub.record["steps"][k])
+        body.append(tag("text", name, x=x + 4, y=146))
+        path = {"d": f"M{x:.1f} 16V150", "stroke_dasharray": "1 3"}
+        body.append(tag("path", **path, stroke=gray, fill="none"))
+    return body
 
 
 def _across(scrub: TrainScrub, step: int) -> float:
@@ -111,9 +123,9 @@ def plot(scrub: TrainScrub) -> Any:
     """Draw losses and scores over the steps, and both heads at a few of them."""
     from matplotlib import pyplot as plt
 
-    shown = stages(scrub)
+    columns = shown(scrub)
     figure = plt.figure(figsize=(7.2, 6.4), layout="constrained")
-    grid = figure.add_gridspec(4, len(shown), height_ratios=[1.2, 0.8, 1, 1])
+    grid = figure.add_gridspec(4, len(columns), height_ratios=[1.2, 0.8, 1, 1])
     loss, score = (figure.add_subplot(grid[row, :]) for row in (0, 1))
     scores = list(zip(*scrub.scores(), strict=True))
     _plot_curves(
@@ -124,8 +136,12 @@ def plot(scrub: TrainScrub) -> Any:
     )
     _plot_curves(score, scrub, scores, ("previous-token head", "induction head"))
     loss.set(ylabel="loss (nats)", ylim=(0, None))
+    for name, k in scrub.stages():
+        step, above = scrub.record["steps"][k], loss.get_xaxis_transform()
+        loss.axvline(step, color="#8b949e", ls=":", lw=1)
+        loss.text(step, 1.03, name, transform=above, fontsize=8)
     score.set(ylabel="score", xlabel="training step", ylim=(0, 1))
-    for column, k in enumerate(shown):
+    for column, k in enumerate(columns):
         for row, weights in enumerate(scrub.record["maps"][k]):
             axes = figure.add_subplot(grid[2 + row, column])
             length = len(weights)

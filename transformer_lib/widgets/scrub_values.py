@@ -27,7 +27,28 @@ def right(tokens: Sequence[str], said: Sequence[str]) -> list[bool]:
     return [guess == token for guess, token in zip(said, text, strict=True)]
 
 
+_STAGES = ("alike", "slow gain", "fall", "repeats")
+_BELOW = (0.9, 0.75, 0.25)
+
+
+def _below(first: Sequence[float], second: Sequence[float], share: float) -> int | None:
+    pairs = enumerate(zip(first, second, strict=True))
+    return next((k for k, (one, two) in pairs if two < share * one), None)
+
+
 def fall(first: Sequence[float], second: Sequence[float]) -> int | None:
     """Return where the second copy's loss is first below half of the first copy's."""
-    pairs = enumerate(zip(first, second, strict=True))
-    return next((k for k, (one, two) in pairs if two < one / 2), None)
+    return _below(first, second, 0.5)
+
+
+def stages(first: Sequence[float], second: Sequence[float]) -> list[tuple[str, int]]:
+    """Return the stages that come, and at which number of a step each begins.
+
+    A stage begins where the second copy's loss is below 0.9, 0.75, 0.25 of the first's.
+    """
+    starts = {0: _STAGES[0]}
+    for name, share in zip(_STAGES[1:], _BELOW, strict=True):
+        start = _below(first, second, share)
+        if start is not None:
+            starts[start] = name
+    return [(name, start) for start, name in starts.items()]

@@ -19,11 +19,13 @@ def _overview(scrub: TrainScrub) -> str:
     record, k, n = scrub.record, scrub.frame, len(scrub.record["tokens"])
     one, two = number(record["first"][k]), number(record["second"][k])
     previous, induction = (number(score) for score in scrub.scores()[k])
+    stage = quote([name for name, start in scrub.stages() if start <= k][-1])
     return (
-        f"Step {record['steps'][k]} of {record['steps'][-1]}: the loss is {one} in the "
-        f"first copy, {two} in the second; {sum(scrub.right()[k][n:])} of {n - 1} "
-        f"repeated tokens are foreseen. Scores: previous-token head {previous}, "
-        f"induction head {induction}. {_prediction(scrub)}"
+        f"Step {record['steps'][k]} of {record['steps'][-1]}, stage {stage}: the loss "
+        f"is {one} in the first copy, {two} in the second; "
+        f"{sum(scrub.right()[k][n:])} of {n - 1} repeated tokens are foreseen. "
+        f"Scores: previous-token head {previous}, induction head {induction}. "
+        f"{_prediction(scrub)}"
     )
 
 

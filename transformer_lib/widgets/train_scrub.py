@@ -82,6 +82,10 @@ class TrainScrub(Figure):
         tokens = self.record["tokens"]
         return [values.right(tokens, said) for said in self.record["said"]]
 
+    def stages(self) -> list[tuple[str, int]]:
+        """Return the stages, and at which number of a step each begins."""
+        return values.stages(self.record["first"], self.record["second"])
+
     def fall(self) -> int | None:
         """Return at which number of a step the second copy had become easy, if any."""
         return values.fall(self.record["first"], self.record["second"])

@@ -1,5 +1,5 @@
 // TrainScrub: predict when a model learns to repeat, then drag its training step.
-import { figure, fill, number, pad, panel, s, set, tokenText } from "./kit/index.mjs";
+import { figure, fill, h, number, pad, panel, s, set, tokenText } from "./kit/index.mjs";
 import { curves, map, sample } from "./train_scrub/shapes.mjs";
 import { read } from "./train_scrub/values.mjs";
 import { pytorch, sentence, table, weight } from "./train_scrub/words.mjs";
@@ -75,7 +75,7 @@ function marker(ui) {
   return { node, draw };
 }
 
-/** Losses and scores; a drag moves the step, and below the axis the prediction. */
+/** Losses and scores; a drag moves the step, and above them the prediction. */
 function course(ui) {
   const groups = ["rect", "path", "path", "circle", "text"].map((tag) => [tag, s("g")]);
   const axes = s("path", { class: "axes" });
@@ -101,7 +101,7 @@ function course(ui) {
   };
   svg.addEventListener("pointerdown", (event) => {
     if (event.button) return;
-    drag = event.clientY - svg.getBoundingClientRect().top > shape.lane ? "predicted" : "frame";
+    drag = event.clientY - svg.getBoundingClientRect().top < shape.lane ? "predicted" : "frame";
     svg.setPointerCapture(event.pointerId);
     if (drag === "predicted") flag.node.focus({ preventScroll: true });
     event.preventDefault();
@@ -164,25 +164,31 @@ function head(ui, h, title) {
   return { node, draw };
 }
 
-function build(ui) {
-  const parts = [
-    course(ui), answers(), head(ui, 0, "Previous-token head"), head(ui, 1, "Induction head"),
-  ];
+/** The training: under the curves, as the prediction comes first. */
+function training(ui) {
   const slider = ui.slider({
     label: "Training step", min: 0, max: ui.state().record.steps.length - 1, step: 1,
     format: (k) => String(ui.state().record.steps[k]),
     get: ({ frame }) => frame, set: (k, state) => goTo(() => k)(state),
   });
   ui.bind(({ record }) => set(slider.querySelector("input"), { max: record.steps.length - 1 }));
+  const node = h("div", { class: "controls walk" },
+    slider,
+    ui.button({ label: "Back", action: goTo((k) => k - 1), disabled: ({ frame }) => frame === 0 }),
+    ui.button({
+      label: "Step", action: goTo((k) => k + 1),
+      disabled: ({ frame, record }) => frame === record.steps.length - 1,
+    }));
+  return { node, draw() {} };
+}
+
+function build(ui) {
+  const parts = [
+    course(ui), training(ui), answers(),
+    head(ui, 0, "Previous-token head"), head(ui, 1, "Induction head"),
+  ];
   return {
-    controls: [
-      slider,
-      ui.button({ label: "Back", action: goTo((k) => k - 1), disabled: ({ frame }) => frame === 0 }),
-      ui.button({
-        label: "Step", action: goTo((k) => k + 1),
-        disabled: ({ frame, record }) => frame === record.steps.length - 1,
-      }),
-    ],
+    controls: [],
     picture: parts.map(({ node }) => node),
     draw(geometry) {
       for (const { draw } of parts) draw(geometry);
@@ -194,8 +200,8 @@ export default figure({
   name: "train_scrub",
   title: "A training, step by step",
   tip:
-    "the model reads random tokens, then the same again. When will it foresee the second copy? " +
-    "Drag the mark there, then drag the training step: early, late, gradually or at once?",
+    "the model reads random tokens, then the same again. First predict when it will foresee the " +
+    "second copy; then train it under the curves: does it come slowly, or at once?",
   keys: "; on the mark, arrows move your prediction",
   traits: ["record", "frame", "seen", "predicted", "selected"],
   layout,
@@ -206,17 +212,17 @@ export default figure({
   lock: (cell) => ({ selected: cell ?? [] }),
   build,
   css: `
-.say{min-height:4.6em}
+.say{min-height:4.6em}.controls:empty{display:none}.walk{flex:1 1 100%;margin:0}
 .course{touch-action:pan-y;cursor:ew-resize}.flag{outline:none;cursor:grab}.flag *{touch-action:none}
-.curve,.axes,.now,.guess,.fell{fill:none;stroke:var(--text)}.stripe{fill:none}
+.curve,.axes,.now,.guess,.fell,.stage{fill:none;stroke:var(--text)}.stripe{fill:none}
 .axes{stroke:var(--line)}.curve{stroke-width:2.5;stroke-linejoin:round}.dashed{stroke:var(--quiet);stroke-width:2;stroke-dasharray:6 4}
-.now{stroke-width:1.5}.guess{stroke:var(--position);stroke-width:2;stroke-dasharray:2 4}.fell{stroke:var(--quiet);stroke-dasharray:8 3}
-.future{fill:var(--surface)}.unknown{font-size:44px;fill:var(--line)}.outlined{paint-order:stroke;stroke:var(--ground);stroke-width:4px;stroke-linejoin:round}
+.now{stroke-width:1.5}.guess{stroke:var(--position);stroke-width:2;stroke-dasharray:2 4}.fell{stroke:var(--quiet);stroke-dasharray:8 3}.stage{stroke:var(--line);stroke-dasharray:1 3}
+.future{fill:var(--surface)}.unknown{font-size:44px;fill:var(--line)}
 .dot{fill:var(--text)}.knob{fill:var(--position)}.sign{fill:var(--ground);font-weight:700}
 .flag:focus-visible .knob{stroke:var(--text);stroke-width:3;stroke-dasharray:4 3}
 .cell{fill:none;stroke:var(--line)}.cell.right{stroke:var(--text);stroke-width:2.5}
-@media (forced-colors:active){.curve,.axes,.now,.guess,.fell,.cell{stroke:CanvasText}
-.future{fill:Canvas}.dot,.knob{fill:CanvasText}svg text.sign.sign{fill:Canvas!important}.outlined{stroke:Canvas}}
+@media (forced-colors:active){.curve,.axes,.now,.guess,.fell,.stage,.cell{stroke:CanvasText}
+.future{fill:Canvas}.dot,.knob{fill:CanvasText}svg text.sign.sign{fill:Canvas!important}}
 @container (max-width:30rem){.say{min-height:10em}}
 `,
 });

@@ -4,9 +4,9 @@ import { cividis, inkOn, line, number, scale, tokenText } from "../kit/index.mjs
 const text = (x, y, shown, kind = null, anchor = "start") =>
   ({ x, y, text: shown, class: kind, "text-anchor": anchor });
 const SIGN = 7.6; // width of one monospace sign
-const LOSS = [22, 136]; // top and bottom of the two strips
-const SCORE = [166, 228];
-const LANE = 262; // middle of the lane for the prediction
+const LANE = 34; // middle of the lane for the prediction
+const [LOSS, SCORE] = [[80, 180], [210, 266]]; // top and bottom of the two strips
+const STAGE = SCORE[1] + 34; // middle of the names of stages
 const within = (x, low, high) => Math.min(high, Math.max(low, x));
 
 /** Round numbers from 0 to `last`, at most `most` steps apart. */
@@ -16,29 +16,49 @@ function ticks(last, most) {
   return Array.from({ length: Math.floor(last / Math.max(1, step)) + 1 }, (_, i) => i * Math.max(1, step));
 }
 
-/** Values at the reader's step, named beside their points; where curves follow, before them. */
-function named(x, room, points, ahead) {
-  const [high, low] = points[0].y <= points[1].y ? points : [...points].reverse();
-  const gap = low.y - high.y;
-  const before = x > room - 150 || (ahead && x > 190);
-  const push = Math.max(0, 15 - gap) / 2;
-  const by = before ? [-11, gap > 30 ? -11 : 13] : [-push, push];
-  return [high, low].map(({ y, name, value, kind }, i) =>
-    text(x + (before ? -3 : 9), y + by[i], `${name} ${number(value)}`, kind, before ? "end" : "start"));
+/** The line above a strip: its title, then each curve's dash, name and value. */
+function legend(title, y, kinds, names, values, room) {
+  const first = room < 480 ? 62 : 90;
+  const step = room < 480 ? (room - first) / 2 : 200;
+  const at = (i) => first + i * step;
+  return {
+    texts: [text(0, y, title, "quiet"), ...names.map((name, i) =>
+      text(at(i) + 24, y, `${name} ${number(values[i])}`, i ? "strong" : null))],
+    paths: names.map((_, i) => ({ d: `M${at(i)} ${y}h20`, class: `curve ${kinds[i]}` })),
+  };
 }
 
-/** Losses and scores as far as the reader has been, the prediction, the fall. */
+/** A line down both strips, but not over what stands between them. */
+const down = (x) => [LOSS, SCORE].map(([high, low]) => `M${x} ${high}V${low}`).join("");
+
+/** Stages as far as they were seen: a line where each begins, its name where there is room. */
+function staged({ stages, revealed, state: { steps } }, x, right) {
+  const seen = stages.filter(({ from }) => from <= revealed);
+  return seen.map(({ name, from }, i) => {
+    const [start, now] = [x(steps[from]), i === seen.length - 1];
+    const end = now ? Math.max(x(steps[revealed]), start + 8 * name.length) : x(steps[seen[i + 1].from]);
+    const middle = Math.min((start + end) / 2, right - 3.4 * name.length);
+    return {
+      line: down(start) + `M${start} ${STAGE - 8}v16`,
+      text: end - start < 5.5 * name.length ? [] : [text(middle, STAGE, name, now ? "strong" : null, "middle")],
+    };
+  });
+}
+
+/** Losses and scores as far as the reader has been, the prediction, the stages. */
 export function curves(geometry, room) {
   const { state, revealed, scores, last, fall } = geometry;
   const { steps, first, second, frame, predicted } = state;
+  const narrow = room < 480;
   const [left, right] = [34, room - 16];
   const x = scale([0, last], [left, right]);
   const top = Math.ceil(1.1 * Math.max(...first, ...second, 1));
   const strips = [
     { y: scale([0, top], [LOSS[1], LOSS[0]]), high: top, title: "loss, nats", of: [first, second],
-      names: ["first copy", "second copy"] },
-    { y: scale([0, 1], [SCORE[1], SCORE[0]]), high: 1, title: "scores of two heads",
-      of: [0, 1].map((h) => scores.map((both) => both[h])), names: ["previous-token", "induction"] },
+      names: narrow ? ["1st copy", "2nd copy"] : ["first copy", "second copy"] },
+    { y: scale([0, 1], [SCORE[1], SCORE[0]]), high: 1, title: narrow ? "scores" : "head scores",
+      of: [0, 1].map((h) => scores.map((both) => both[h])),
+      names: [narrow ? "previous" : "previous-token", "induction"] },
   ];
   const now = x(steps[frame]);
   const end = x(steps[revealed]);
@@ -51,42 +71,44 @@ export function curves(geometry, room) {
   const dots = strips.flatMap(({ y, of }) => of.map((values) => ({ cx: now, cy: y(values[frame]), r: 4, class: "dot" })));
   const boxes = [LOSS, SCORE].map(([high, low]) =>
     ({ x: end, y: high, width: Math.max(0, right - end), height: low - high, class: "future" }));
+  const legends = strips.map(({ title, y, high, names, of }) =>
+    legend(title, y(high) - 14, kinds, names, of.map((values) => values[frame]), room));
+  const stages = staged(geometry, x, right);
   return {
-    x, now, height: 312, lane: LANE - 22, knob: [x(Math.max(0, predicted)), LANE],
-    boxes, paths, dots,
-    axes: [LOSS, SCORE].map(([high, low]) => `M${left} ${high}V${low}H${right}`).join(""),
+    x, now, height: STAGE + 40, lane: LANE + 22, knob: [x(Math.max(0, predicted)), LANE],
+    boxes, dots, paths: [...paths, ...legends.flatMap((one) => one.paths)],
+    axes: [LOSS, SCORE].map(([high, low]) => `M${left} ${high}V${low}H${right}`).join("") + `M${left} ${LANE}H${right}`,
     marks: [
-      { d: `M${now} ${LOSS[0] - 6}V${SCORE[1]}`, class: "now" },
-      { d: predicted < 0 ? "" : `M${x(predicted)} ${LOSS[0]}V${LANE - 12}`, class: "guess" },
-      { d: fallen ? `M${x(steps[fall])} ${LOSS[0]}V${LANE + 26}` : "", class: "fell" },
+      { d: down(now), class: "now" },
+      { d: predicted < 0 ? "" : `M${x(predicted)} ${LANE + 12}v8` + down(x(predicted)), class: "guess" },
+      { d: stages.slice(1).map((one) => one.line).join(""), class: "stage" },
+      { d: fallen ? down(x(steps[fall])) : "", class: "fell" },
     ],
     texts: [
-      ...strips.flatMap(({ title, high, y }) => [
-        text(left, y(high) - 12, title, "quiet"),
-        text(left - 6, y(high), high, "quiet", "end"), text(left - 6, y(0), 0, "quiet", "end"),
-      ]),
-      ...ticks(last, room < 480 ? 3 : 6).map((step) => text(x(step), SCORE[1] + 13, step, "quiet", "middle")),
-      ...strips.flatMap(({ y, of, names }) => named(now, room, of.map((values, i) => ({
-        y: y(values[frame]), name: names[i], value: values[frame], kind: i ? "strong outlined" : "outlined",
-      })), revealed > frame)),
+      ...legends.flatMap((one) => one.texts),
+      ...strips.flatMap(({ high, y }) =>
+        [text(left - 6, y(high), high, "quiet", "end"), text(left - 6, y(0), 0, "quiet", "end")]),
+      ...ticks(last, narrow ? 3 : 6).map((step) => text(x(step), SCORE[1] + 13, step, "quiet", "middle")),
+      ...stages.flatMap((one) => one.text),
       ...(right - end > 270 ? [text((end + right) / 2, (LOSS[0] + LOSS[1]) / 2, "?", "unknown", "middle")] : []),
-      flag(x, predicted, room),
-      ...(fallen ? [fellAt(x(steps[fall]), steps[fall], room)] : []),
+      text(0, 8, asked(predicted, narrow), "strong"),
+      ...(fallen ? fellAt(x(steps[fall]), steps[fall], room) : []),
     ],
   };
 }
 
-function flag(x, predicted, room) {
-  if (predicted < 0) return text(x(0) + 18, LANE, room < 480 ? "drag: when is the 2nd copy easy?" : "drag me: when does the second copy become easy?", "strong");
-  const at = x(predicted);
-  const side = at > room / 2 ? -1 : 1;
-  return text(at + side * 18, LANE, `you: ${predicted}`, "strong", side < 0 ? "end" : "start");
+function asked(predicted, narrow) {
+  if (predicted >= 0) return `Your prediction: easy at step ${predicted}`;
+  return narrow ? "First drag ?: when is the 2nd copy easy?" : "First drag the mark: when will the second copy become easy?";
 }
 
 function fellAt(at, step, room) {
-  const shown = `▲ ${step}: below half of the first copy`;
+  const shown = `${step}: below half of the first copy`;
   const half = (shown.length * 6.4) / 2;
-  return text(within(at, half, room - half), LANE + 36, shown, null, "middle");
+  return [
+    text(at, STAGE + 16, "▲", null, "middle"),
+    text(within(at, half, room - half), STAGE + 32, shown, null, "middle"),
+  ];
 }
 
 /** The text, what the model says for each token, and whether it is right. */

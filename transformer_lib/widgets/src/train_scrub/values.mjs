@@ -15,8 +15,18 @@ export const score = (weights, places) =>
 export const right = (tokens, said) =>
   said.map((guess, i) => guess === tokens[(i + 1) % tokens.length]);
 
-/** Where the second copy's loss is first below half of the first copy's, or -1. */
-export const fall = (first, second) => second.findIndex((loss, k) => loss < first[k] / 2);
+/** Where the second copy's loss is first below this share of the first copy's, or -1. */
+const below = (first, second, share) => second.findIndex((loss, k) => loss < share * first[k]);
+export const fall = (first, second) => below(first, second, 0.5);
+
+const STAGES = ["alike", "slow gain", "fall", "repeats"];
+const BELOW = [0.9, 0.75, 0.25];
+
+/** The stages that come: { name, from }, the number of the step at which one begins. */
+export function stages(first, second) {
+  return [0, ...BELOW.map((share) => below(first, second, share))].map((from, i) => ({ name: STAGES[i], from }))
+    .filter(({ from }, i, all) => from >= 0 && from !== all[i + 1]?.from);
+}
 
 /** All that is read off the state, its record beside the rest: scores and right guesses at each step, the fall. */
 export function read(state) {
@@ -29,7 +39,7 @@ export function read(state) {
     text: [...tokens, ...tokens],
     foreseen: rights.map((all) => all.slice(n).filter(Boolean).length),
     scores: maps.map((heads) => heads.map((weights, h) => score(weights, places[h]))),
-    fall: fall(first, second),
+    fall: fall(first, second), stages: stages(first, second),
     revealed: Math.max(state.frame, state.seen),
     last: steps.at(-1),
   };

@@ -14,11 +14,11 @@ function prediction({ state, fall, revealed }) {
 }
 
 function overview(geometry) {
-  const { state, n, last, foreseen, scores } = geometry;
+  const { state, n, last, foreseen, scores, stages } = geometry;
   const { frame: k, steps, first, second } = state;
   const [previous, induction] = scores[k];
   return (
-    `Step ${steps[k]} of ${last}: the loss is ${number(first[k])} in the first copy, ` +
+    `Step ${steps[k]} of ${last}, stage ${quote(stages.findLast(({ from }) => from <= k).name)}: the loss is ${number(first[k])} in the first copy, ` +
     `${number(second[k])} in the second; ${foreseen[k]} of ${n - 1} repeated tokens are ` +
     `foreseen. Scores: previous-token head ${number(previous)}, induction head ` +
     `${number(induction)}. ${prediction(geometry)}`
