@@ -373,6 +373,68 @@ def test_the_lesson_scores_grow_with_the_square(visit, put):
     assert page.said().endswith("77.3 GFLOP in all, 12 %; 2.42 GB of results.")
 
 
+def watched(page):
+    """What stands under the fields: the three numbers, and what changed."""
+    shown = page.page.locator(".watch dd").all_inner_texts()
+    return shown, page.page.locator(".watch .said").inner_text()
+
+
+def test_what_a_change_did_stands_under_the_fields(visit, put):
+    page = visit(**PHONE)
+    page.open(put(ShapeLedger().html()))
+    assert watched(page) == (["124M", "292G", "604M"], "")
+    top = "all => all[0].offsetTop"
+    before = page.page.locator(".foot").evaluate_all(top)
+    enter(page.page, "tokens T", 2048)
+    page.said()
+    assert watched(page) == (
+        ["124M → 125M", "292G → 661G", "604M → 2.42G"],
+        "T 1024 → 2048, P 1024 → 2048: each token needs a row in the table of "
+        "positions",
+    )
+    assert page.page.locator(".foot").evaluate_all(top) == before
+    enter(page.page, "width d", 1536)
+    page.said()
+    assert watched(page)[0][2] == "2.42G"
+    assert watched(page)[1] == "d 768 → 1536, f 3072 → 6144: f stays 4 d"
+    enter(page.page, "width d", 1540)
+    page.said()
+    assert watched(page)[1].endswith(
+        "h 12 → 11, f 6144 → 6160: all heads are equally wide"
+    )
+    page.page.get_by_label("tied").uncheck()
+    page.said()
+    assert watched(page)[1] == "no longer tied"
+    page.page.locator("[data-row]").first.click()
+    page.page.get_by_label("wrong reshape").check()
+    page.said()
+    assert watched(page)[1] == "no longer tied"  # no size changed
+
+
+def test_a_wrong_reshape_is_explained_at_its_box(visit, put):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
+    page.open(put(ShapeLedger().html()))
+    box = page.page.get_by_label("wrong reshape")
+    box.tap()
+    page.said()
+    why = page.page.locator(".why")
+    assert why.inner_text().startswith("No number notices: every shape stays the same")
+    assert (
+        "head 0 reads token 0 at position 1 (✗): tokens are mixed." in why.inner_text()
+    )
+    first = page.page.locator("svg[role=img]").first.bounding_box()
+    top = box.bounding_box()["y"]
+    assert top < why.bounding_box()["y"] < first["y"]
+    assert first["y"] + first["height"] - top < 400
+    box.tap()
+    page.said()
+    assert why.count() == 0
+    box.tap()
+    page.page.get_by_label("heads h").select_option("1 × 768")
+    page.said()
+    assert why.inner_text().endswith("With one head or one token, nothing moves.")
+
+
 def test_no_sentence_moves_what_is_below_it(visit, put):
     page = visit(**PHONE)
     page.open(put(ShapeLedger().html()))

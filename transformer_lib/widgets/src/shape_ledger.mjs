@@ -2,7 +2,7 @@
 import { figure, fill, grid, h, join, panel, s, set } from "./kit/index.mjs";
 import { lines, total } from "./shape_ledger/lines.mjs";
 import { around, frame, reshape, row } from "./shape_ledger/shapes.mjs";
-import { pytorch, sentence, table } from "./shape_ledger/words.mjs";
+import { changes, pytorch, sentence, table, unnoticed, watched } from "./shape_ledger/words.mjs";
 
 export { pytorch, sentence, table };
 
@@ -95,7 +95,6 @@ function controls(ui) {
       patch: (n, { length }) => ({ max_len: n, length: Math.min(n, length) }),
     }),
     ui.toggle({ label: "tied: logits use the embedding", trait: "tied" }),
-    ui.toggle({ label: "wrong reshape: view alone", trait: "wrong" }),
   ];
 }
 
@@ -178,12 +177,36 @@ const formula = {
   ],
 };
 
+/** The change and what it did, beside the fields: what was before is not of the state. */
+function watch() {
+  const [said, list] = [h("p", { class: "said" }), h("dl")];
+  const node = h("div", { class: "watch" }, list, said);
+  const sizes = ({ state: { selected, wrong, ...rest } }) => JSON.stringify(rest);
+  let [before, now] = [null, null];
+  function draw(geometry) {
+    if (!now || sizes(geometry) !== sizes(now)) before = now ?? geometry;
+    now = geometry;
+    set(said, { text: changes(before.state, now.state) });
+    join(list, watched(before, now), ([name]) => name, () => h("div", {}, h("dt"), h("dd")),
+      ({ children: [name, value] }, [is, text]) => {
+        set(name, { text: is });
+        set(value, { text });
+      });
+  }
+  return { node, draw };
+}
+
 function build(ui) {
-  const all = ledger(ui);
-  const both = [pieces("✗ view alone", true), pieces("✓ view, transpose", false)];
+  const [all, seen] = [ledger(ui), watch()];
+  const text = h("p", { class: "why" });
+  const why = { node: text, draw: ({ state }) => set(text, { text: unnoticed(state) }) };
+  const parts = [why, pieces("✗ view alone", true), pieces("✓ view, transpose", false), all];
   let stage = null;
   return {
-    controls: [h("div", { class: "sizes" }, ...controls(ui))],
+    controls: [
+      h("div", { class: "sizes" }, ...controls(ui)), seen.node,
+      ui.toggle({ label: "wrong reshape: view alone", trait: "wrong" }),
+    ],
     formula: {
       equation: ({ tied }) => tied ? formula.equation : [...formula.equation, " + ", ["end", "V d"]],
       code: formula.code,
@@ -191,8 +214,9 @@ function build(ui) {
     picture: [all.node],
     draw(geometry) {
       stage ??= all.node.parentNode;
-      const shown = geometry.state.wrong ? [all, ...both] : [all];
-      join(stage, shown, (part, i) => i, ({ node }) => node, (_, { draw }) => draw(geometry));
+      seen.draw(geometry);
+      const shown = geometry.state.wrong ? parts : [all];
+      join(stage, shown, (part) => parts.indexOf(part), ({ node }) => node, (_, { draw }) => draw(geometry));
     },
   };
 }
@@ -201,8 +225,8 @@ export default figure({
   name: "shape_ledger",
   title: "Shapes, parameters and compute of a decoder",
   tip:
-    "double T and watch the bytes of the scores; double d and watch the parameters. Then " +
-    "switch the wrong reshape on: which number notices?",
+    "double T and watch the bytes of the scores under the fields; double d and watch the " +
+    "parameters. Then switch the wrong reshape on: which number notices?",
   traits: [...Object.keys(RANGES), "tied", "wrong", "selected"],
   layout,
   sentence,
@@ -212,7 +236,10 @@ export default figure({
   build,
   css: `
 .say{min-height:4.6em}
-.sizes{display:flex;flex-wrap:wrap;gap:.4rem .8rem}.sizes [type=number]{width:5.6em}
+.sizes{display:flex;flex-wrap:wrap;gap:.4rem .8rem}.watch{flex:1 1 100%;border-inline-start:3px solid var(--line);padding-inline-start:.6rem}
+dl{display:grid;grid-template-columns:repeat(3,auto);justify-content:start;gap:0 1.6rem;margin:0}dt{color:var(--quiet)}dd{margin:0;font-weight:700}
+.said{min-height:1.5em}.why{flex:1 1 100%}
+.sizes [type=number]{width:5.6em}
 .sizes .name{white-space:nowrap}
 .bar{fill:var(--quiet)}.rule,.group{fill:none;stroke:var(--line)}
 .group{stroke-width:4}.group.attention{stroke:var(--query)}.group.ff{stroke:var(--value);stroke-dasharray:8 3}
@@ -221,7 +248,7 @@ export default figure({
 .lit .token{font-weight:700}
 @media (forced-colors:active){.piece{fill:Canvas;stroke:CanvasText}.bar{fill:CanvasText}
 .group,.rule{stroke:CanvasText}}
-@container (max-width:30rem){.say{min-height:10.6em}.sizes .control{flex:1 1 8.5em}
+@container (max-width:30rem){dl{display:block}dl div{display:flex;justify-content:space-between}.said{min-height:3em}.say{min-height:10.6em}.sizes .control{flex:1 1 8.5em}
 .sizes :is(select,[type=number]){flex:1 1 0;min-width:0;width:0}
 .sizes .control:is(:first-child,:has([type=checkbox])){flex-basis:100%}}
 `,

@@ -55,6 +55,43 @@ function mixed({ length, n_heads: heads }) {
   );
 }
 
+const LETTERS = {
+  batch: "B", length: "T", d_model: "d", n_heads: "h", n_layers: "L", vocab_size: "V", d_ff: "f",
+  max_len: "P",
+};
+const inner = ({ d_ff: f, d_model: d }) => f || 4 * d;
+
+/** What changed between two states, and why more than one size did. */
+export function changes(before, now) {
+  const sizes = (state) => ({ ...state, d_ff: inner(state) });
+  const [from, to] = [sizes(before), sizes(now)];
+  const names = Object.keys(LETTERS).filter((name) => from[name] !== to[name]);
+  const all = names.map((name) => `${LETTERS[name]} ${from[name]} → ${to[name]}`);
+  if (from.tied !== to.tied) all.push(to.tied ? "now tied" : "no longer tied");
+  const why = {
+    "length,max_len": "each token needs a row in the table of positions",
+    "d_model,n_heads": "all heads are equally wide", "d_model,d_ff": "f stays 4 d",
+  }[names.filter((name) => name !== "d_ff" || names.length === 2).join()];
+  return all.join(", ") + (why ? `: ${why}` : "");
+}
+
+/** The three numbers to watch: [name, text], each with what it was `before`. */
+export function watched(before, now) {
+  const scores = ({ lines }) => lines.filter(({ name }) => name === "query @ key.mT");
+  const numbers = (geometry) =>
+    [geometry.params, geometry.flops, total(scores(geometry), "bytes")].map((x) => compact(x));
+  const [from, to] = [numbers(before), numbers(now)];
+  return ["parameters", "FLOPs", "bytes of scores"].map((name, i) =>
+    [name, from[i] === to[i] ? to[i] : `${from[i]} → ${to[i]}`]);
+}
+
+/** Why nobody notices, in a few words for the place where it is switched on. */
+export function unnoticed({ length, n_heads: heads }) {
+  const start = "No number notices: every shape stays the same, so there is no error.";
+  if (length === 1 || heads === 1) return `${start} With one head or one token, nothing moves.`;
+  return `${start} But head 0 reads token 0 at position 1 (✗): tokens are mixed.`;
+}
+
 /** `active` is [line] or null. */
 export function sentence(geometry, active) {
   const line = active && geometry.lines[active[0]];
