@@ -273,6 +273,16 @@ def note(page):
     return page.page.locator(".note").inner_text()
 
 
+def nearest(page):
+    """The list of all words, of which one's nearest are shown."""
+    return page.page.get_by_label("Nearest to")
+
+
+def chosen(page):
+    """The word in that list."""
+    return nearest(page).evaluate("(node) => node.selectedOptions[0].textContent")
+
+
 def numbers(page):
     """The numbers of the output."""
     return page.page.locator("text.cellnumber").all_inner_texts()
@@ -375,9 +385,24 @@ def test_a_click_on_a_point_holds_its_word(visit, put):
     said = page.said()
     row = figure.words.index(said.split("”")[0][1:])
     assert said == EmbeddingLookup(step=0, selected=[row, 0]).summary()
-    assert page.page.locator(".title", has_text="Nearest to").count() == 1
-    title = page.page.locator(".title").inner_text()
-    assert title.startswith(f"Nearest to “{figure.words[row]}”")
+    assert chosen(page) == figure.words[row]
+
+
+def test_a_finger_chooses_a_word_where_its_neighbors_are(visit, put):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
+    figure = EmbeddingLookup()
+    page.open(put(figure.html()))
+    assert chosen(page) == "twenty"
+    nearest(page).select_option("ten")
+    figure.selected = [figure.words.index("ten"), 0]
+    page.page.evaluate("() => document.activeElement.blur()")
+    assert page.said() == figure.summary()
+    box = nearest(page).bounding_box()
+    assert box["height"] >= 44
+    slider = page.page.get_by_role("slider", name="Training").bounding_box()
+    bars = page.page.locator("svg[role=img]").bounding_box()
+    assert slider["y"] < box["y"] < bars["y"]
+    assert bars["y"] + bars["height"] - slider["y"] < 350
 
 
 def test_the_picture_keeps_its_place_while_training(visit, put):
@@ -440,7 +465,7 @@ def test_a_table_of_ones_own_says_nothing_of_our_training(visit, put):
 def test_tab_reaches_each_part_once(visit, put):
     page = visit()
     page.open(put(EmbeddingLookup().html()))
-    stops = ["button", "input", "input", "gridcell", "input"]
+    stops = ["button", "input", "input", "gridcell", "input", "select"]
     assert tab_stops(page.page) == [*stops, "button", "summary", "summary"]
 
 

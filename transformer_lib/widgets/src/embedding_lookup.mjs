@@ -1,5 +1,5 @@
 // EmbeddingLookup: an embedding is a row lookup, and nearness is learned.
-import { figure, fill, h, pad, panel, quote, s, set } from "./kit/index.mjs";
+import { figure, fill, h, pad, quote, s, set, tokenText } from "./kit/index.mjs";
 import { cloud, frame, lookup, places, ranking } from "./embedding_lookup/shapes.mjs";
 import { MOST, kin, nearest, plane, read } from "./embedding_lookup/values.mjs";
 import { pytorch, sentence, table, when } from "./embedding_lookup/words.mjs";
@@ -118,12 +118,16 @@ function main(ui) {
   return { node, draw };
 }
 
-function lists() {
+function lists(ui) {
   const [boxes, dots, texts] = [s("g"), s("g"), s("g")];
   const svg = s("svg", { role: "img" }, boxes, dots, texts);
-  const { node, note } = panel("Nearest", svg);
+  const choice = ui.select({
+    label: "Nearest to", options: ({ words }) => words.map((word, row) => [row, tokenText(word, 12)]),
+    get: ({ selected, tokens }) => selected[0] ?? tokens[0] ?? 0, set: (row) => ({ selected: [row, 0] }),
+  });
+  const node = h("div", { class: "panel walk" }, choice, h("small", { text: "by cosine" }), svg);
   const draw = (geometry, active) => {
-    const { room, picked, table: rows, state: { words, tables, steps, step } } = geometry;
+    const { room, picked, table: rows, state: { tables, steps, step } } = geometry;
     const row = active?.[0] ?? picked;
     const two = tables.length > 1;
     const wide = two ? (room - 16) / 2 : Math.min(room, 400);
@@ -135,8 +139,6 @@ function lists() {
       return shape;
     });
     const all = (part) => shapes.flatMap((shape) => shape[part]);
-    set(node.querySelector("b"), { text: `Nearest to ${quote(words[row], 12)} ` });
-    set(note, { text: "by cosine" });
     set(svg, { width: room, height: 124, "aria-label": sentence(geometry, [row, active?.[1] ?? 0]) });
     fill(boxes, all("boxes"), "rect");
     fill(dots, all("dots"), "path");
@@ -147,7 +149,7 @@ function lists() {
 
 function build(ui) {
   const [own, note] = field(ui);
-  const [whole, below] = [main(ui), lists()];
+  const [whole, below] = [main(ui), lists(ui)];
   return {
     controls: [
       own,
@@ -175,8 +177,8 @@ export default figure({
   name: "embedding_lookup",
   title: "Embedding lookup",
   tip:
-    "pull the training to its start. Which words will lie near “ten”, and which near “twenty”? " +
-    "Pull it back. Then type words of your own.",
+    "below the points, choose “ten” and pull the training to its start. Which words come near it " +
+    "as you pull it back? Then type words of your own.",
   traits: ["words", "groups", "about", "tables", "steps", "step", "tokens", "view", "selected"],
   layout,
   sentence,
