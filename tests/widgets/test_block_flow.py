@@ -184,6 +184,8 @@ def test_the_lesson_of_the_random_stacks():
     assert all(7.99 < x < 8.01 for x in post["lengths"][1:])
     assert sum(pre["shares"][-6:]) < sum(pre["shares"][:6]) / 2
     assert sum(post["shares"][-6:]) > sum(post["shares"][:6])
+    pairs = zip(pre["shares"], pre["shares"][1:], strict=False)
+    assert any(later > one for one, later in pairs)  # not each time
 
 
 def figures():
@@ -450,6 +452,9 @@ def test_the_norm_switch_shows_the_other_stack(opened):
     page = opened()
     said, picture = page.page.locator("p.stack"), page.page.locator("svg[role=img]")
     assert "grows about like the root of depth, 2.0 to 24.6 in 12" in said.inner_text()
+    assert "On the whole, though not each time, additions count less" in (
+        said.inner_text()
+    )
     root = picture.locator(".root")
     assert root.get_attribute("d") != ""
     top = "node => node.offsetTop"
@@ -495,6 +500,32 @@ def test_the_followed_token_comes_into_sight(opened):
     word = tokens.locator("span", has_text="argument").bounding_box()
     cell = tokens.filter(has_text="argument").bounding_box()
     assert word["width"] < cell["width"]
+
+
+def test_tokens_out_of_sight_are_hinted_at(opened):
+    page = opened(**FINGER)
+    line = page.page.locator(".tokens .options")
+    legend = page.page.locator(".tokens legend")
+
+    def signs():
+        page.page.wait_for_timeout(50)
+        return line.evaluate(
+            """(node) => ["::before", "::after"].map((end) =>
+                getComputedStyle(node, end).content.replaceAll('"', "")).join()"""
+        )
+
+    assert (legend.inner_text(), signs()) == ("Follow one of 8 tokens", "none,none")
+    prompt = "The method is called with the argument of the"
+    page.page.get_by_label("Your prompt").fill(prompt)
+    page.said()
+    assert (legend.inner_text(), signs()) == ("Follow one of 11 tokens", "◂,none")
+    for left, shown in ((60, "◂,▸"), (0, "none,▸")):
+        line.evaluate("(node, left) => { node.scrollLeft = left; }", left)
+        assert signs() == shown
+    ends = line.bounding_box()
+    page.page.touchscreen.tap(ends["x"] + ends["width"] - 8, ends["y"] + 20)
+    assert page.said().startswith("Token ")
+    assert page.page.locator(".tokens input:checked").count() == 1
 
 
 @pytest.mark.parametrize("options", [{}, PHONE])

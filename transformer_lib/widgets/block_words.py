@@ -110,7 +110,7 @@ def caption(kind: str, stack: dict[str, Sequence[float]]) -> str:
     ends = f"{number(lengths[0], 1)} to {number(lengths[-1], 1)} in {depth} blocks"
     what = {
         "pre": f"nothing shortens the stream: it grows about like the root of depth, "
-        f"{ends}. New additions count less and less",
+        f"{ends}. On the whole, though not each time, additions count less",
         "post": "each norm puts the stream back to the same length, "
         f"{number(lengths[-1], 1)}. New additions stay large, and what was there "
         "before shrinks",

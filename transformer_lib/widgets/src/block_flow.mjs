@@ -74,10 +74,14 @@ function promptField(ui) {
 /** The prompt's tokens: one radio for each, and the chosen one is followed. */
 function tokenChoice(ui) {
   const options = h("span", { class: "options" });
-  const node = h(
-    "fieldset", { class: "control choice tokens" },
-    h("legend", { class: "name", text: "Follow" }), options,
-  );
+  const legend = h("legend", { class: "name" });
+  const node = h("fieldset", { class: "control choice tokens" }, legend, options);
+  /** Signs at the ends of the line where tokens are out of sight. */
+  const ends = () => {
+    const { scrollLeft: from, clientWidth: room, scrollWidth: all } = options;
+    set(options, { "data-before": from > 4, "data-after": from + room < all - 4 });
+  };
+  options.addEventListener("scroll", ends);
   let last = null;
   /** Where the prompt is wider than its line, the followed token comes into sight. */
   function reveal({ flow: { position, tokens } }) {
@@ -100,7 +104,9 @@ function tokenChoice(ui) {
         set(radio, { checked: i === flow.position, disabled: !here(state) });
         set(name, { text: tokenText(token, 12) });
       });
+      set(legend, { text: `Follow one of ${flow.tokens.length} tokens` });
       reveal(geometry);
+      ends();
     },
   };
 }
@@ -227,7 +233,10 @@ export default figure({
   css: `
 .say{min-height:3em}
 .origin,.tokens{flex-basis:100%}.coming{margin:0;min-height:3em}.coming progress{width:9em}
-.tokens{flex-wrap:nowrap!important}.tokens .name{flex:none}.tokens .options{min-width:0;overflow-x:auto;position:relative}.tokens label{flex:none;white-space:pre;font-family:var(--mono)}
+.tokens{flex-wrap:nowrap!important}.tokens .name{flex:none}.tokens .options{min-width:0;overflow-x:auto;position:relative}[data-before]::before,[data-after]::after{content:"◂";position:sticky;z-index:1;left:0;flex:none;align-self:stretch;display:grid;place-items:center;
+width:22px;margin-right:-22px;background:var(--ground);border:0 solid var(--line);border-right-width:1px;pointer-events:none}
+[data-after]::after{content:"▸";left:auto;right:0;margin:0 0 0 -22px;border-width:0 0 0 1px}
+.tokens label{flex:none;white-space:pre;font-family:var(--mono)}
 .band{fill:var(--text);fill-opacity:.35}
 .group,.rule{fill:none;stroke:var(--line)}.group{stroke-width:2}
 .flow{stroke:var(--text);stroke-opacity:.35;stroke-width:5}
@@ -242,7 +251,7 @@ rect.attention,svg text.attention{fill:var(--query)}rect.ff,svg text.ff{fill:var
 .switch .choice{font-size:max(13px,.88em)}.stack{margin-top:.5rem;font-size:max(14px,.95em);min-height:3em}
 @media (forced-colors:active){.band,.room,.other{fill:GrayText}.answer,rect.attention,rect.ff{fill:CanvasText}
 .vector,.into,.flow,.group,.rule,.root{stroke:CanvasText!important}}
-@container (max-width:30rem){.say{min-height:10.6em}.stack{min-height:7.6em}.coming{min-height:4.6em}
+@container (max-width:30rem){.say{min-height:10.6em}.stack{min-height:9.2em}.tokens{flex-wrap:wrap!important;gap:0 .5rem}.coming{min-height:4.6em}
 .formula{padding-inline:.3rem}.equation{font-size:.88em}.formula button[data-part=stream]{font-size:12px;padding:0}}
 `,
 });

@@ -73,8 +73,8 @@ export function caption(kind, { lengths, shares }) {
   const what =
     kind === "pre"
       ? "Pre-norm: nothing shortens the stream: it grows about like the root of depth, " +
-        `${number(lengths[0], 1)} to ${now} in ${shares.length / 2} blocks. New additions count ` +
-        "less and less"
+        `${number(lengths[0], 1)} to ${now} in ${shares.length / 2} blocks. On the whole, though ` +
+        "not each time, additions count less"
       : `Post-norm: each norm puts the stream back to the same length, ${now}. New additions ` +
         "stay large, and what was there before shrinks";
   return `${what}: the first is ${percent(shares[0])} of the sum, the last ${percent(shares.at(-1))}.`;
