@@ -230,11 +230,6 @@ function build(ui, page) {
   return {
     controls: [
       ...field(ui, page),
-      h("div", { class: "walk" },
-        ui.button({ label: "Start over", action: () => ({ step: 0, selected: [] }) }),
-        ui.button({ label: "Back", action: () => walk(-1)(page.now) }),
-        ui.button({ label: "Step", action: () => walk(1)(page.now) }),
-        ui.button({ label: "All", action: () => walk(MOST)(page.now) })),
       ui.select({
         label: "Heads",
         options: ({ answer: { weights } }) => [
@@ -244,6 +239,11 @@ function build(ui, page) {
         set: (text) => ({ head: text ? text.split(",").map(Number) : [] }),
       }),
       ui.choice({ label: "As", trait: "view", options: [["lines", "lines"], ["grid", "grid"]] }),
+      h("div", { class: "walk" },
+        ui.button({ label: "Start over", action: () => ({ step: 0, selected: [] }) }),
+        ui.button({ label: "Back", action: () => walk(-1)(page.now) }),
+        ui.button({ label: "Step", action: () => walk(1)(page.now) }),
+        ui.button({ label: "All", action: () => walk(MOST)(page.now) })),
       said.node,
     ],
     formula: {
@@ -270,7 +270,7 @@ const spec = {
   title: "An encoder-decoder translates, token by token",
   tip:
     "press Start over, then Step: look where the decoder looks and guess the next piece before " +
-    "you write it. Why do the lines of 21 cross? Do those of 345, of 700?",
+    "you write it. A faint line is little attention. Why do the strong lines of 21 cross? Of 345?",
   keys: ", + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,
