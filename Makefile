@@ -1,6 +1,6 @@
 # Works with GNU make 3.81 (macOS) and later. `make help` lists the commands.
 .DEFAULT_GOAL := help
-.PHONY: help setup book serve test notebooks bundle lint format clean
+.PHONY: help setup book pdf serve test notebooks bundle lint format clean
 
 # Any Python 3 can start the set-up; it looks for a suitable one by itself.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; \
@@ -9,6 +9,7 @@ RUN := .venv/bin/python
 
 help:
 	@echo 'make book       install what is needed and build the book into _build/html'
+	@echo 'make pdf        print the whole book into one PDF in _build; needs Chromium'
 	@echo 'make serve      serve the built book on this machine'
 	@echo 'make test       check the library, the notebooks and the built book'
 	@echo 'make notebooks  run all notebooks and store their outputs;'
@@ -25,6 +26,9 @@ setup:
 
 book: setup
 	@$(RUN) -m booksite.build
+
+pdf: setup
+	@$(RUN) -m booksite.pdf
 
 serve: setup
 	@test -f _build/html/index.html || $(RUN) -m booksite.build

@@ -6,41 +6,17 @@ Playwright's synchronous interface can be started only once in a process.
 """
 
 import os
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATHS = (
-    "/usr/bin/chromium",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+from tools.chromium import FLAGS, find_chromium
+
 MISSING = (
     "no Chromium found, so the pages are NOT tested in a browser; install one "
     "(Debian: apt-get install chromium) or set CHROMIUM=/path/to/chromium"
 )
-
-
-def find_chromium() -> str | None:
-    """The program to start: `CHROMIUM`, else a usual place, else None."""
-    if named := os.environ.get("CHROMIUM"):
-        return named
-    on_path = (shutil.which(name) for name in NAMES)
-    in_place = (path for path in PATHS if Path(path).exists())
-    return next(filter(None, [*in_place, *on_path]), None)
 
 
 def require_chromium() -> str:

@@ -1,0 +1,30 @@
+"""Where this machine's Chromium is, and how it starts without a screen."""
+
+import os
+import shutil
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATHS = (
+    "/usr/bin/chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def find_chromium() -> str | None:
+    """The program to start: `CHROMIUM`, else a usual place, else None."""
+    if named := os.environ.get("CHROMIUM"):
+        return named
+    on_path = (shutil.which(name) for name in NAMES)
+    in_place = (path for path in PATHS if Path(path).exists())
+    return next(filter(None, [*in_place, *on_path]), None)
