@@ -2,11 +2,12 @@
 
 `tests/conftest.py` makes the fixture `chromium` known to every test; ask for it by
 name and open pages with `chromium.new_context()`. It is one browser per test run:
-Playwright's synchronous interface can be started only once in a process.
+Playwright's synchronous interface can be started only once in a thread.
 """
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -28,11 +29,18 @@ def require_chromium() -> str:
     pytest.skip(MISSING)
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """One headless browser for the whole run."""
+@contextmanager
+def start_chromium() -> Iterator[Browser]:
+    """A headless browser, one for each thread."""
     program = require_chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One headless browser for the whole run."""
+    with start_chromium() as browser:
+        yield browser

@@ -4,21 +4,39 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser import require_chromium
 from playwright.sync_api import Browser
-from survey import Facts, survey
+from survey import Facts, survey, survey_beside
 
 from booksite.build import PAGES, is_built
 from booksite.serve import open_server
 
 ROOT = Path(__file__).parents[2]
+# Every page in four looks, by two browsers at once. axe examines every page in light,
+# in dark, wide and narrow; in the two other looks those that hold all there is.
+SAMPLE = ("/intro.html", "/04_attention.html", "/gallery.html", "/search.html")
+
+
+def a_look(mode: str, width: int, motion: str, *axe: str) -> dict[str, Any]:
+    viewport = {"width": width, "height": 800}
+    named = {"color_scheme": mode, "reduced_motion": motion, "viewport": viewport}
+    return named | {"axe": axe}
+
+
 LOOKS = [
-    (mode, width, motion)
-    for mode in ("light", "dark")
-    for width, motion in ((1280, "no-preference"), (320, "reduce"))
+    [
+        a_look("light", 1280, "no-preference", ".html"),
+        a_look("light", 320, "reduce", *SAMPLE),
+    ],
+    [
+        a_look("dark", 320, "reduce", ".html"),
+        a_look("dark", 1280, "no-preference", *SAMPLE),
+    ],
 ]
 
 
@@ -53,19 +71,13 @@ def address(book: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def served(chromium: Browser, address: str, pages: list[str]) -> list[Facts]:
+def served(address: str, pages: list[str]) -> list[Facts]:
     """What a browser finds on each page, in light and dark, on laptop and phone."""
-    return [
-        facts
-        for mode, width, motion in LOOKS
-        for facts in survey(
-            chromium,
-            [f"{address}/{page}" for page in pages],
-            color_scheme=mode,
-            reduced_motion=motion,
-            viewport={"width": width, "height": 800},
-        )
-    ]
+    require_chromium()
+    urls = [f"{address}/{page}" for page in pages]
+    with ThreadPoolExecutor(len(LOOKS)) as threads:
+        found = threads.map(survey_beside, [urls] * len(LOOKS), LOOKS)
+    return [facts for half in found for facts in half]
 
 
 @pytest.fixture(scope="session")
@@ -77,5 +89,6 @@ def from_disk(chromium: Browser, book: Path, pages: list[str]) -> list[Facts]:
 @pytest.fixture(scope="session", autouse=True)
 def _needs_browser(request: pytest.FixtureRequest) -> None:
     """Say once, before anything is built, that there is no browser."""
-    if any("chromium" in item.fixturenames for item in request.session.items):
+    needed = {"chromium", "served"}
+    if any(needed & {*item.fixturenames} for item in request.session.items):
         require_chromium()

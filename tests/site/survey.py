@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from browser import start_chromium
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
@@ -51,6 +52,29 @@ LOOK = """() => {
     mode: document.documentElement.dataset.theme,
   };
 }"""
+# Most of axe's time goes into the thousands of colored words of code, and the signs of
+# formulas. Those that look alike on the same ground are examined once.
+MERGE_TWINS = """() => {
+  const seen = new Set();
+  const ground = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const color = getComputedStyle(e).backgroundColor;
+      if (color !== "rgba(0, 0, 0, 0)") return color;
+    }
+  };
+  for (const element of document.querySelectorAll("pre *, .katex-html *")) {
+    if (element.childElementCount) continue;
+    const { color, fontSize, fontWeight, opacity } = getComputedStyle(element);
+    const kind = element.closest("pre, .katex-html").tagName;
+    const look = [kind, color, fontSize, fontWeight, opacity, ground(element)].join();
+    if (seen.has(look)) element.dataset.twin = "";
+    seen.add(look);
+  }
+  for (const word of document.querySelectorAll("pre [data-twin]"))
+    word.replaceWith(...word.childNodes);
+  const rule = { id: "color-contrast", selector: ":not([data-twin])" };
+  axe.configure({ rules: [rule] });
+}"""
 EXCESS = """() => {
   const root = document.documentElement;
   return Math.max(root.scrollWidth, document.body.scrollWidth) - root.clientWidth;
@@ -67,6 +91,7 @@ class Facts:
     errors: list[str] = field(default_factory=list)
     held: dict[str, Any] = field(default_factory=dict)
     excess: dict[int, int] = field(default_factory=dict)  # width -> pixels too wide
+    examined: bool = False  # by axe
     violations: list[str] = field(default_factory=list)
 
     @property
@@ -75,16 +100,24 @@ class Facts:
         return f"{self.url.split('/', 3)[-1]} ({self.look})"
 
 
-def survey(browser: Browser, urls: list[str], **look: Any) -> list[Facts]:
-    """Visit these pages in one look, each in a fresh tab."""
+def survey(
+    browser: Browser, urls: list[str], axe: tuple[str, ...] = (), **look: Any
+) -> list[Facts]:
+    """Visit these pages in one look, each in a fresh tab; axe examines some."""
     context = browser.new_context(**look)
     name = f"{look.get('color_scheme')} {look.get('viewport', {}).get('width')}"
-    facts = [visit(context, url, name) for url in urls]
+    facts = [visit(context, url, name, url.endswith(axe)) for url in urls]
     context.close()
     return facts
 
 
-def visit(context: BrowserContext, url: str, look: str) -> Facts:
+def survey_beside(urls: list[str], looks: list[dict[str, Any]]) -> list[Facts]:
+    """Visit these pages in these looks with a browser of its own, for a thread."""
+    with start_chromium() as browser:
+        return [facts for look in looks for facts in survey(browser, urls, **look)]
+
+
+def visit(context: BrowserContext, url: str, look: str, axe: bool) -> Facts:
     facts = Facts(url, look)
     page = context.new_page()
     listen(page, facts)
@@ -93,14 +126,14 @@ def visit(context: BrowserContext, url: str, look: str) -> Facts:
     page.evaluate(UNFOLD)
     page.evaluate(WALK)
     facts.held = page.evaluate(LOOK)
-    served = not url.startswith("file:")  # the same page, so once is enough
-    if served and not url.endswith("/index.html"):  # which is intro.html by now
-        facts.violations = run_axe(page)
     size = page.viewport_size
     if size and size["width"] == 320:
-        for width in (320, 360):
+        for width in (360, 320):
             page.set_viewport_size({"width": width, "height": size["height"]})
             facts.excess[width] = page.evaluate(EXCESS)
+    if axe and not url.endswith("/index.html"):  # which is intro.html by now
+        facts.examined = True
+        facts.violations = run_axe(page)
     page.close()
     return facts
 
@@ -125,6 +158,7 @@ def listen(page: Page, facts: Facts) -> None:
 def run_axe(page: Page) -> list[str]:
     """axe-core's violations, one line for each element."""
     page.evaluate(f"{AXE.read_text()}; 0")
+    page.evaluate(MERGE_TWINS)
     options: dict[str, Any] = {"runOnly": {"type": "tag", "values": RULES}}
     options |= {"resultTypes": ["violations"], "preload": False}
     found = page.evaluate("(options) => axe.run(options)", options)

@@ -40,8 +40,23 @@ def test_console_is_silent_from_disk(from_disk: list[Facts]) -> None:
 
 
 def test_axe_finds_nothing(served: list[Facts]) -> None:
-    assert {facts.held["mode"] for facts in served} >= {"light", "dark"}
+    examined = [facts for facts in served if facts.examined]
+    pages = {facts.url for facts in served if not facts.url.endswith("/index.html")}
+    for mode in ("light", "dark"):
+        assert {facts.url for facts in examined if facts.held["mode"] == mode} == pages
+    for narrow in (False, True):
+        here = {facts.url for facts in examined if bool(facts.excess) == narrow}
+        assert here == pages
     assert faults(served, lambda facts: facts.violations) == {}
+
+
+def test_axe_sees_one_of_the_words_that_look_alike(chromium: Browser) -> None:
+    pale = '<span style="color: #bbb">pale</span>'
+    page = chromium.new_page()
+    page.set_content(f"<pre>{pale} {pale} on white, <b>{pale}</b></pre>")
+    found = [fault for fault in run_axe(page) if fault.startswith("color-contrast")]
+    page.close()
+    assert len(found) == 2  # the plain one and the bold one
 
 
 @pytest.mark.parametrize("width", [320, 360])
