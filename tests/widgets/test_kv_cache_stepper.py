@@ -597,6 +597,19 @@ def test_step_and_both_sides_are_seen_together_on_a_phone(alive):
     assert written["y"] + written["height"] - top < 740
 
 
+@pytest.mark.parametrize("width", [320, 360])
+def test_the_texts_of_all_steps_are_whole_on_a_phone(alive, width):
+    page = alive(**FINGER | {"viewport": {"width": width, "height": 684}})
+    page.page.get_by_label("bug").tap()
+    tops = set()
+    for step in range(5, STEPS + 1):
+        for text in page.page.locator("p.token").all():
+            assert text.evaluate("p => p.scrollWidth - p.clientWidth") == 0
+        tops.add(page.page.locator(".legend").evaluate("p => p.offsetTop"))
+        tap(page, "Step", step < STEPS)
+    assert len(tops) == 1
+
+
 def test_numbers_of_the_table_stay_in_one_line(alive):
     page = alive(**FINGER)
     page.page.locator("summary", has_text="Data table").tap()

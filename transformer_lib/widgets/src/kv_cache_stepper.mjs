@@ -145,7 +145,7 @@ function build(ui) {
   });
   const both = ["Without a cache", "With a cache"].map((title, view) =>
     picture(ui, title, { view, key, part: ["without", "with"][view], label: `${title}: queries and keys` }));
-  const texts = [0, 1].map(() => h("p", { class: "scroll token" }));
+  const texts = [0, 1].map(() => h("p", { class: "token" }));
   const costs = picture(ui, "All steps", {});
   const room = picture(ui, "Memory", { view: 2, key, label: "Memory against length" });
   room.node.prepend(ui.select({
@@ -192,8 +192,8 @@ export default figure({
   css: `
 .say{min-height:6em}
 .ask,.coming{flex:1 1 100%;margin:0;min-height:3em}.ask{display:flex}.ask .control{flex:1}.ask input{width:0}
-.controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}p.token,.legend{grid-column:1/-1}p.token{white-space:pre}.panel label{font-size:.88em}
-td{white-space:nowrap;overflow:hidden}th{overflow-wrap:normal}th:first-child{min-width:8em}
+.controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}p.token,.legend{grid-column:1/-1}p.token{white-space:pre-wrap}.panel label{font-size:.88em}
+td{white-space:nowrap;overflow:hidden}th:first-child{min-width:8em}
 .number{font-size:21px}
 .done,.bar{fill:var(--text)}.bar.later{opacity:.25}
 .gone,.work,.masked,.axis,.line,.now{fill:none;stroke:var(--line)}.gone,.work{stroke:var(--soft)}
@@ -205,6 +205,6 @@ svg.lit{outline:2px solid var(--text);outline-offset:2px}
 @media (forced-colors:active){path{stroke:CanvasText!important}
 .done,.bar,path.query,path.key,path.value{fill:CanvasText!important}.bar.side1{fill:Canvas!important}path.kept{fill:GrayText!important}}
 @container (max-width:619px){.panel:nth-child(n+3){grid-column:1/-1}.number{font-size:16px}.panel:nth-child(-n+2) small{display:block}}
-@container (max-width:30rem){.say{min-height:12em}.formula{min-height:8em}.equation{font-size:.88em}.coming{min-height:4.6em}}
+@container (max-width:30rem){.say{min-height:12em}.formula{min-height:8em}.equation{font-size:.88em}.coming{min-height:4.6em}p.token{min-height:3em}}
 `,
 });
