@@ -584,8 +584,23 @@ def test_sliders_and_bars_are_seen_together_on_a_phone(visit, put):
     page.open(put(SamplingDesk(count=100).html()))
     wait(page)
     top = page.page.locator(".sliders").bounding_box()["y"]
-    bars = page.page.locator(".picture .panel").first.bounding_box()
+    bars = page.page.locator(".picture .panel:visible").bounding_box()
     assert bars["y"] + bars["height"] - top < 740
+
+
+def test_the_trap_opens_under_its_button_on_a_phone(visit, put):
+    page = visit(**FINGER)
+    page.open(put(SamplingDesk().html()))
+    wait(page)
+    button = page.page.get_by_role("button", name="Greedy trap")
+    button.tap()
+    page.page.locator(".say", has_text="greedy repeats").wait_for()
+    top = page.page.get_by_role("button", name="Close trap").bounding_box()["y"]
+    panels = page.page.locator(".picture .panel:visible").all()
+    titles = [panel.locator("b").inner_text().strip() for panel in panels]
+    assert titles == ["Greedy", "Sampled", "Next token"]
+    sampled = panels[1].bounding_box()
+    assert sampled["y"] + sampled["height"] - top < 684
 
 
 @pytest.mark.parametrize(

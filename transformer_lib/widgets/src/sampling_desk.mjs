@@ -236,7 +236,7 @@ function build(ui) {
         ")",
       ],
     },
-    picture: [list.node, ...next.nodes],
+    picture: [...next.nodes, list.node],
     draw(now) {
       geometry = now;
       const { state, problem } = now;
