@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from figure_page import READY, run_node
+from touch import FINGER
 
 from transformer_lib.attention import attention, attention_weights
 from transformer_lib.widgets import AttentionStepper
@@ -454,6 +455,15 @@ def test_tokens_may_vanish_under_the_pointer(visit, put):
     page.page.get_by_role("button", name="Ask Python").dispatch_event("click")
     assert "the key of “you”" in page.said(1)
     assert page.page.locator(".error").nth(1).is_hidden()
+
+
+def test_equation_and_steps_take_one_line_each_on_a_phone(visit, put):
+    page = visit(**FINGER)
+    page.open(put(AttentionStepper(step=6).html()))
+    for css in (".equation button", ".walk label"):
+        boxes = [one.bounding_box() for one in page.page.locator(css).all()]
+        assert len(boxes) >= 6
+        assert boxes[-1]["y"] < boxes[0]["y"] + boxes[0]["height"] / 2
 
 
 def test_twelve_tokens_fit_a_phone(visit, put):

@@ -613,7 +613,7 @@ const css = `
 .own{flex:1 1 100%;min-width:0;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
 .line{flex:1 1 100%;display:flex;gap:.5rem}.line .control:has(input){width:0;flex:1}
 .line input{width:0;min-width:0}.line button{flex:none}.note{flex:1 1 12em;min-height:1.5em}
-@container (max-width:30rem){.options label{padding:1px 3px;font-size:13px}.say{min-height:9em}}
+@container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{min-height:9em}}
 .words{white-space:pre-wrap;font-family:var(--mono);font-size:12.5px}
 `;
 
@@ -621,8 +621,8 @@ export default figure({
   name: "attention_stepper",
   title: "Attention, step by step",
   tip:
-    "pick a query, then press Step to the end. Which key gets the most weight, which products " +
-    "made its score, and what becomes of its value?",
+    "pick a query, then press Step. Which key gets the largest score, by which products? " +
+    "At the end: what becomes of its value?",
   traits: [
     "tokens", "query", "key", "value", "mask", "step", "selected", "locked", "text", "model",
     "_ask", "_note",
