@@ -361,7 +361,7 @@ def test_a_finger_picks_a_word_and_swaps_it_with_another(visit, put, width):
 
 
 def test_a_phone_shows_kinds_words_and_outcome_at_once_and_in_words(visit, put):
-    page = visit(viewport={"width": 360, "height": 684}, has_touch=True)
+    page = visit(viewport={"width": 344, "height": 684}, has_touch=True)
     page.open(put(PositionLab("none", view="order").html()))
     page.page.get_by_role("radio", name="sinusoidal").check()
     page.said()

@@ -178,7 +178,7 @@ def test_the_lesson_unscaled_softmax_saturates(visit, put):
 
 
 def test_a_phone_shows_the_width_and_the_weights_at_once(visit, put):
-    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 344, "height": 684})
     page.open(put(ScoreBench([-3, -3], [3, 3], width=512).html()))
     page.said()
     top = page.page.get_by_role("slider", name="Width d").bounding_box()["y"]

@@ -171,7 +171,7 @@ function mapPanel(ui, label) {
 function source(ui) {
   const own = h("p", {
     class: "try coming",
-    text: "Numbers by Python, of a model of its own: to switch several heads off, it must run.",
+    text: "Numbers by Python, of a model of its own: to switch several heads off, run it.",
   });
   const { source: asked } = ui.state();
   if (!SIZES[asked]) return [own];
@@ -185,12 +185,12 @@ function source(ui) {
 
 const switches = (ui) => [
   ui.button({
-    label: "Switch off",
+    label: "Switch",
     text: (state) => `Switch ${name(state.shown[0])} ${isOff(state, state.shown[0]) ? "on" : "off"}`,
     action: (state) => ({ off: switched(state, state.shown[0]) }),
   }),
   ui.button({
-    label: "All heads on", disabled: ({ off }) => !off.length, action: () => ({ off: [] }),
+    label: "All on", disabled: ({ off }) => !off.length, action: () => ({ off: [] }),
   }),
 ];
 

@@ -48,15 +48,15 @@ const baseSlider = (ui) => ui.slider({
 /** m − n beside the dot product, and under each what it was before the last move. */
 function readout() {
   const cells = [h("b"), h("b"), h("span"), h("span")];
-  let [now, old] = [{}, {}];
+  let [now, old] = [{}, null];
   const draw = ({ state: { m, n, query, key, base }, score }) => {
-    const next = { of: String([query, key, base]), apart: `${m} − ${n} = ${m - n}`, dot: number(score) };
-    if (next.of !== now.of) old = {};
-    else if (next.apart !== now.apart) old = now;
+    const next = { of: String([query, key, base]), at: `${m} ${n}`, apart: m - n, dot: number(score) };
+    if (next.of !== now.of) old = null;
+    else if (next.at !== now.at) old = now;
     now = next;
-    const before = old.dot && [`before: ${old.apart}`, `before: ${old.dot}${old.dot === now.dot ? ", it stays" : ""}`];
-    [`m − n = ${now.apart}`, `dot product ${now.dot}`, ...(before ?? ["", ""])]
-      .forEach((text, i) => set(cells[i], { text }));
+    const stays = old?.dot === now.dot ? ", it stays" : "";
+    const before = old ? [`before: ${old.apart}`, `before: ${old.dot}${stays}`] : ["", ""];
+    [`m − n = ${now.apart}`, `dot product ${now.dot}`, ...before].forEach((text, i) => set(cells[i], { text }));
   };
   return { node: h("div", { class: "both" }, ...cells), draw };
 }
@@ -234,7 +234,7 @@ export default figure({
   lock: (cell) => ({ pair: cell ? cell[1] : -1 }),
   build,
   css:
-    ".both{display:grid;grid-template-columns:max-content 1fr;gap:0 1rem;min-height:2.8em;font-size:max(13px,.88em);line-height:1.4}" +
+    ".both{display:grid;grid-template-columns:8em 1fr;min-height:2.8em;font-size:max(13px,.88em);line-height:1.4}" +
     ".both span{color:var(--quiet);font-size:var(--small)}.panel .controls{margin:0}" +
     ".thin,.arc,.gap,.rule,.part,.total,.hand,.chalk{fill:none;stroke:var(--text)}" +
     ".thin{stroke:var(--line)}.arc,.gap{stroke-width:1.5}.rule{stroke-dasharray:2 3}" +
