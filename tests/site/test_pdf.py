@@ -22,7 +22,8 @@ CUT = """() => [...document.querySelectorAll("article pre")]
   .filter((pre) => pre.scrollWidth > pre.clientWidth + 1)
   .map((pre) => pre.textContent.slice(0, 100))"""
 TOOLS = """() => [...document.querySelectorAll("nav, button, input, .bd-header")]
-  .filter((part) => part.checkVisibility()).map((p) => p.outerHTML.slice(0, 100))"""
+  .filter((part) => part.checkVisibility() && !part.closest("#jb-print-docs-body"))
+  .map((p) => p.outerHTML.slice(0, 100))"""
 
 
 @pytest.fixture
