@@ -514,11 +514,13 @@ def test_tokens_out_of_sight_are_hinted_at(opened):
                 getComputedStyle(node, end).content.replaceAll('"', "")).join()"""
         )
 
-    assert (legend.inner_text(), signs()) == ("Follow one of 8 tokens", "none,none")
+    page.page.get_by_label("Your prompt").fill("It is a")
+    page.said()
+    assert (legend.inner_text(), signs()) == ("Follow token 4 of 4", "none,none")
     prompt = "The method is called with the argument of the"
     page.page.get_by_label("Your prompt").fill(prompt)
     page.said()
-    assert (legend.inner_text(), signs()) == ("Follow one of 11 tokens", "◂,none")
+    assert (legend.inner_text(), signs()) == ("Follow token 11 of 11", "◂,none")
     for left, shown in ((60, "◂,▸"), (0, "none,▸")):
         line.evaluate("(node, left) => { node.scrollLeft = left; }", left)
         assert signs() == shown

@@ -389,8 +389,7 @@ def test_what_a_change_did_stands_under_the_fields(visit, put):
     page.said()
     assert watched(page) == (
         ["124M → 125M", "292G → 661G", "604M → 2.42G"],
-        "T 1024 → 2048, P 1024 → 2048: each token needs a row in the table of "
-        "positions",
+        "T 1024 → 2048, P 1024 → 2048: each position needs its row",
     )
     assert page.page.locator(".foot").evaluate_all(top) == before
     enter(page.page, "width d", 1536)
@@ -405,10 +404,13 @@ def test_what_a_change_did_stands_under_the_fields(visit, put):
     page.page.get_by_label("tied").uncheck()
     page.said()
     assert watched(page)[1] == "no longer tied"
+    page.page.get_by_label("Model").select_option("GPT-3")
+    page.said()
+    assert watched(page)[1] == "sizes of another model, now tied"
     page.page.locator("[data-row]").first.click()
     page.page.get_by_label("wrong reshape").check()
     page.said()
-    assert watched(page)[1] == "no longer tied"  # no size changed
+    assert watched(page)[1] == "sizes of another model, now tied"  # as before
 
 
 def test_a_wrong_reshape_is_explained_at_its_box(visit, put):

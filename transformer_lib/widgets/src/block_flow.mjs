@@ -104,7 +104,7 @@ function tokenChoice(ui) {
         set(radio, { checked: i === flow.position, disabled: !here(state) });
         set(name, { text: tokenText(token, 12) });
       });
-      set(legend, { text: `Follow one of ${flow.tokens.length} tokens` });
+      set(legend, { text: `Follow token ${flow.position + 1} of ${flow.tokens.length}` });
       reveal(geometry);
       ends();
     },
@@ -248,7 +248,7 @@ rect.attention,svg text.attention{fill:var(--query)}rect.ff,svg text.ff{fill:var
 .lit.band{fill-opacity:.6}.lit .vector{stroke-width:4}.lit text.attention,.lit text.ff{font-weight:700}
 .random{border-top:1px solid var(--soft);margin-top:.5rem;padding-top:.6rem}
 .switch{display:flex;flex-wrap:wrap;gap:.2rem 1.5rem;align-items:center;margin-bottom:.3rem}
-.switch .choice{font-size:max(13px,.88em)}.stack{margin-top:.5rem;font-size:max(14px,.95em);min-height:3em}
+.switch .choice{font-size:max(13px,.88em)}.stack{margin-top:.5rem;font-size:max(14px,.95em);min-height:4.6em}
 @media (forced-colors:active){.band,.room,.other{fill:GrayText}.answer,rect.attention,rect.ff{fill:CanvasText}
 .vector,.into,.flow,.group,.rule,.root{stroke:CanvasText!important}}
 @container (max-width:30rem){.say{min-height:10.6em}.stack{min-height:9.2em}.tokens{flex-wrap:wrap!important;gap:0 .5rem}.coming{min-height:4.6em}

@@ -223,6 +223,6 @@ export default figure({
 .cell{fill:none;stroke:var(--line)}.cell.right{stroke:var(--text);stroke-width:2.5}
 @media (forced-colors:active){.curve,.axes,.now,.guess,.fell,.stage,.cell{stroke:CanvasText}
 .future{fill:Canvas}.dot,.knob{fill:CanvasText}svg text.sign.sign{fill:Canvas!important}}
-@container (max-width:30rem){.say{min-height:10em}}
+@container (max-width:30rem){.say{min-height:11.5em}}
 `,
 });

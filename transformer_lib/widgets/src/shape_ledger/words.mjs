@@ -66,10 +66,12 @@ export function changes(before, now) {
   const sizes = (state) => ({ ...state, d_ff: inner(state) });
   const [from, to] = [sizes(before), sizes(now)];
   const names = Object.keys(LETTERS).filter((name) => from[name] !== to[name]);
-  const all = names.map((name) => `${LETTERS[name]} ${from[name]} → ${to[name]}`);
+  const all = names.length > 3
+    ? ["sizes of another model"]
+    : names.map((name) => `${LETTERS[name]} ${from[name]} → ${to[name]}`);
   if (from.tied !== to.tied) all.push(to.tied ? "now tied" : "no longer tied");
   const why = {
-    "length,max_len": "each token needs a row in the table of positions",
+    "length,max_len": "each position needs its row",
     "d_model,n_heads": "all heads are equally wide", "d_model,d_ff": "f stays 4 d",
   }[names.filter((name) => name !== "d_ff" || names.length === 2).join()];
   return all.join(", ") + (why ? `: ${why}` : "");

@@ -18,13 +18,12 @@ function ticks(last, most) {
 
 /** The line above a strip: its title, then each curve's dash, name and value. */
 function legend(title, y, kinds, names, values, room) {
-  const first = room < 480 ? 62 : 90;
-  const step = room < 480 ? (room - first) / 2 : 200;
+  const [first, step, dash] = room < 480 ? [46, (room - 46) / 2, 14] : [90, 200, 20];
   const at = (i) => first + i * step;
   return {
     texts: [text(0, y, title, "quiet"), ...names.map((name, i) =>
-      text(at(i) + 24, y, `${name} ${number(values[i])}`, i ? "strong" : null))],
-    paths: names.map((_, i) => ({ d: `M${at(i)} ${y}h20`, class: `curve ${kinds[i]}` })),
+      text(at(i) + dash + 4, y, `${name} ${number(values[i])}`, i ? "strong" : null))],
+    paths: names.map((_, i) => ({ d: `M${at(i)} ${y}h${dash}`, class: `curve ${kinds[i]}` })),
   };
 }
 
@@ -54,7 +53,7 @@ export function curves(geometry, room) {
   const x = scale([0, last], [left, right]);
   const top = Math.ceil(1.1 * Math.max(...first, ...second, 1));
   const strips = [
-    { y: scale([0, top], [LOSS[1], LOSS[0]]), high: top, title: "loss, nats", of: [first, second],
+    { y: scale([0, top], [LOSS[1], LOSS[0]]), high: top, title: narrow ? "loss" : "loss, nats", of: [first, second],
       names: narrow ? ["1st copy", "2nd copy"] : ["first copy", "second copy"] },
     { y: scale([0, 1], [SCORE[1], SCORE[0]]), high: 1, title: narrow ? "scores" : "head scores",
       of: [0, 1].map((h) => scores.map((both) => both[h])),
