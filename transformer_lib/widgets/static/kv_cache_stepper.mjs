@@ -173,5 +173,5 @@ svg.lit{outline:2px solid var(--text);outline-offset:2px}
 @media (forced-colors:active){path{stroke:CanvasText!important}
 .done,.bar,path.query,path.key,path.value{fill:CanvasText!important}.bar.side1{fill:Canvas!important}path.kept{fill:GrayText!important}}
 @container (max-width:619px){.panel:nth-child(n+3){grid-column:1/-1}.number{font-size:16px}.panel:nth-child(-n+2) small{display:block}}
-@container (max-width:30rem){p.token{min-height:2lh}.say{min-height:12em}.formula{min-height:8em}.equation{font-size:.88em}.coming{min-height:4.6em}p.token{min-height:3em}}
+@container (max-width:30rem){.say{min-height:12em}.formula{min-height:8em}.equation{font-size:.88em}.coming{min-height:4.6em}p.token{min-height:3em}}
 `});export{an as default};
