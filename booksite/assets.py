@@ -19,7 +19,14 @@ from booksite.node import require_package, run_node
 HERE = Path(__file__).parent
 WIDGETS = Path("transformer_lib/widgets")
 MODELS = Path("transformer_lib/pretrained/models")
-STYLES = ("book.css", "cells.css", "icons.css", "theme-fixes.css", "print.css")
+STYLES = (
+    "book.css",
+    "cells.css",
+    "icons.css",
+    "landing.css",
+    "theme-fixes.css",
+    "print.css",
+)
 SCRIPTS = ("figure-host.js", "page.js")
 
 

@@ -27,6 +27,7 @@ ENTRANCE = """<!DOCTYPE html>
   <head>
     <meta charset="utf-8">
     {meta}
+    {tags}
     <meta http-equiv="refresh" content="0; url=intro.html">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <link rel="icon" href="data:,">
@@ -65,7 +66,9 @@ def write_entrance(app: Sphinx, error: Exception | None) -> None:
     """Replace Jupyter Book's bare redirect by a page that is one."""
     if error is None:
         page = ENTRANCE.format(
-            meta=META.format(policy=POLICY), title=app.config.html_title
+            meta=META.format(policy=POLICY),
+            tags=app.booksite_entrance,
+            title=app.config.html_title,
         )
         (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
 

@@ -1,16 +1,23 @@
 """Serve the built book on this machine: `python -m booksite.serve`."""
 
+import gzip
 import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 PAGES = Path(__file__).parents[1] / "_build" / "html"
 HOST, FIRST_PORT, PORTS = "127.0.0.1", 8000, 100
+COMPRESSED = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".xml")
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Says nothing of every request and lets the browser keep no old page."""
+    """Says nothing of every request and lets the browser keep no old page.
+
+    Text goes out compressed, as from every server that a book is published on.
+    """
 
     def log_message(self, *_: object) -> None:
         pass
@@ -18,6 +25,34 @@ class Handler(SimpleHTTPRequestHandler):
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
+
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        path = Path(self.translate_path(self.path))
+        accepts = "gzip" in self.headers.get("Accept-Encoding", "")
+        if not (accepts and path.is_file() and path.suffix in COMPRESSED):
+            return super().send_head()
+        body = gzip.compress(path.read_bytes(), mtime=0)
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        return BytesIO(body)
+
+    def send_error(
+        self, code: int, message: str | None = None, explain: str | None = None
+    ) -> None:
+        """Answer 404 with the book's own page, as its hosts do."""
+        page = Path(self.directory) / "404.html"
+        if code != 404 or not page.exists():
+            super().send_error(code, message, explain)
+            return
+        body = page.read_bytes()
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
 
 def open_server(folder: Path, first_port: int = FIRST_PORT) -> ThreadingHTTPServer:
