@@ -1,0 +1,103 @@
+"""Run notebooks, each alone in an empty folder: `python -m tools.alone NOTEBOOK ...`.
+
+What they print is not compared: it is enough that every cell runs. `--python` names
+the Python of the kernels, and `--jobs` how many notebooks run at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from subprocess import DEVNULL
+
+import nbformat
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+FAILURES = (CellExecutionError, CellTimeoutError, DeadKernelError)
+CELL_TIMEOUT = 600  # seconds, on a slow machine
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+LAUNCH = ["-m", "ipykernel_launcher", "-f", "{connection_file}"]
+
+
+def manager_of(python: str) -> type[AsyncKernelManager]:
+    """A kernel manager that starts this Python, whatever the machine has registered."""
+
+    class OneSpec(KernelSpecManager):
+        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+            argv = [python, *LAUNCH]
+            return KernelSpec(argv=argv, display_name=kernel_name, language="python")
+
+    class Manager(AsyncKernelManager):
+        def _kernel_spec_manager_default(self) -> KernelSpecManager:
+            return OneSpec()
+
+    return Manager
+
+
+def without_outputs(path: Path) -> nbformat.NotebookNode:
+    """The notebook as if it had never run."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook
+
+
+def run_alone(
+    notebook: nbformat.NotebookNode, python: str, environment: Mapping[str, str]
+) -> str:
+    """Run all cells in an empty folder; what failed, or nothing."""
+    with (
+        tempfile.TemporaryDirectory(prefix="alone-") as folder,
+        tempfile.TemporaryDirectory(prefix="ipython-") as settings,
+    ):
+        own = {"IPYTHONDIR": settings}
+        client = NotebookClient(
+            notebook,
+            kernel_manager_class=manager_of(python),
+            kernel_name="alone",
+            timeout=CELL_TIMEOUT,
+            resources={"metadata": {"path": folder}},
+            store_widget_state=False,
+        )
+        try:
+            client.execute(env={**environment, **own}, stderr=DEVNULL)
+        except FAILURES as error:
+            return str(error) or type(error).__name__
+    return ""
+
+
+def told(path: Path, python: str) -> bool:
+    """Run one notebook and print what became of it."""
+    started = time.monotonic()
+    environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
+    failure = run_alone(without_outputs(path), python, environment)
+    seconds = time.monotonic() - started
+    word = "FAILED" if failure else "ok"
+    print(f"{path.stem:24} {word:6} {seconds:4.0f} s", failure, flush=True)
+    return not failure
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("notebooks", nargs="+", type=Path)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--jobs", type=int, default=1)
+    asked = parser.parse_args()
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        done = list(pool.map(lambda path: told(path, asked.python), asked.notebooks))
+    print(f"{sum(done)} of {len(done)} notebooks ran from top to bottom")
+    return 0 if all(done) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""Try the book with other versions: `python -m tools.versions oldest|colab|newest`.
+
+Makes the environment `_build/versions/NAME` with the Python that runs this, and in it
+runs the tests of the library and every notebook, alone in an empty folder. `oldest`
+takes each lower bound of pyproject.toml, `newest` what the package index has, `colab`
+what Colab publishes. Only the standard library: it runs before anything is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PLACE = ROOT / "_build" / "versions"
+KINDS = ("oldest", "colab", "newest")
+BESIDE = {  # what is of their age, where the newest would not go with them
+    "oldest": ["tests/versions/oldest.txt"],
+    "colab": ["tests/versions/colab.txt", "tests/jupyter/classic.txt"],
+}
+EXTRAS = ("book", "jax")
+TOOLS = ("beartype", "hypothesis", "pytest")
+TESTS = [f"tests/{name}" for name in ("unit", "laws", "twins")]
+# A warning of another version is no failure here; a wrong result is.
+PYTEST = [
+    *("-m", "pytest", "-q", "-o", "filterwarnings=default", "-p", "no:cacheprovider"),
+    *("--noconftest", "-o", "pythonpath=. tests"),  # which would ask for a browser
+]
+
+
+def lower_bounds() -> list[str]:
+    """What pyproject.toml asks for, with the extras that the notebooks need."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    return [
+        *project["dependencies"],
+        *(line for name in EXTRAS for line in extras[name]),
+    ]
+
+
+def pins(path: Path) -> list[str]:
+    """The lines of a requirements file that name a version."""
+    return re.findall(r"^[\w-]+==\S+", path.read_text("utf-8"), re.M)
+
+
+def requirements(kind: str) -> list[str]:
+    """What to install: the book's packages in these versions, and what tests them.
+
+    Raises:
+        ValueError: pyproject.toml asks for something without a mere lower bound.
+    """
+    asked = lower_bounds()
+    if bad := [line for line in asked if not re.fullmatch(r"[\w-]+>=[\d.]+", line)]:
+        raise ValueError(f"every requirement must be name>=version, got {bad}")
+    if kind == "oldest":
+        asked = [line.replace(">=", "==") for line in asked]
+    wanted = pins(ROOT / "requirements.txt")
+    tools = [line for line in wanted if line.split("==")[0] in TOOLS]
+    beside = [line for path in BESIDE.get(kind, ()) for line in pins(ROOT / path)]
+    return [*asked, *beside, *tools, "nbclient"]
+
+
+def environment() -> dict[str, str]:
+    """The library is found in this folder; nothing else of the caller's is."""
+    kept = {n: text for n, text in os.environ.items() if n != "PYTHONHOME"}
+    return kept | {
+        "PYTHONPATH": str(ROOT),
+        "PYTHONNOUSERSITE": "1",
+        "OMP_NUM_THREADS": "1",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    }
+
+
+def make_environment(folder: Path, wanted: list[str]) -> str:
+    """Install all of it afresh; the environment's Python."""
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    python = str(folder / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--upgrade", "pip"], check=True)
+    subprocess.run([*pip, *wanted], check=True)
+    return python
+
+
+def installed(python: str) -> dict[str, str]:
+    """The versions that are there."""
+    listed = [python, "-m", "pip", "list", "--format", "json"]
+    done = subprocess.run(listed, capture_output=True, text=True, check=True)
+    return {each["name"].lower(): each["version"] for each in json.loads(done.stdout)}
+
+
+def trials(python: str, jobs: int) -> Iterator[tuple[str, list[str]]]:
+    """What to run, with the name of it."""
+    notebooks = sorted(map(str, (ROOT / "chapters").glob("*.ipynb")))
+    yield "tests of the library", [python, *PYTEST, *TESTS]
+    alone = [python, "-m", "tools.alone", "--jobs", str(jobs), *notebooks]
+    yield f"{len(notebooks)} notebooks", alone
+
+
+def tried(command: list[str]) -> tuple[bool, str]:
+    """Run a command and pass its words on; whether it passed, and its last line."""
+    last = ""
+    started = time.monotonic()
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            last = line.strip(" =\n") or last
+    return process.returncode == 0, f"{last} ({time.monotonic() - started:.0f} s)"
+
+
+def report(kind: str, python: str, outcomes: dict[str, tuple[bool, str]]) -> None:
+    """Print the table: the versions that were tried, and what became of each trial."""
+    there = installed(python)
+    names = [line.split(">=")[0] for line in lower_bounds()]
+    print(f"\n| {kind} | |\n|---|---|")
+    print(f"| Python | {sys.version.split()[0]} |")
+    for name in [*names, "ipython"]:
+        print(f"| {name} | {there.get(name.lower(), 'missing')} |")
+    for trial, (passed, last) in outcomes.items():
+        print(f"| {trial} | {'ok' if passed else 'FAILED'}: {last} |")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--keep", action="store_true", help="use what is installed")
+    parser.add_argument("--jobs", type=int, default=2, help="notebooks at once")
+    asked = parser.parse_args()
+    folder = PLACE / asked.kind
+    there = str(folder / "bin" / "python")
+    keep = asked.keep and Path(there).exists()
+    python = there if keep else make_environment(folder, requirements(asked.kind))
+    commands = dict(trials(python, asked.jobs))
+    outcomes = {name: tried(command) for name, command in commands.items()}
+    report(asked.kind, python, outcomes)
+    return 0 if all(passed for passed, _ in outcomes.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
