@@ -12,6 +12,15 @@ from sphinx.application import Sphinx
 AT_ONCE = ("documentation_options.js",)
 
 
+def deferred(script: Any) -> Any:
+    """A copy that does not hold the page up; the original serves all pages."""
+    name = str(getattr(script, "filename", "") or "")
+    if not name or name.endswith(AT_ONCE) or "defer" in script.attributes:
+        return script
+    given = script.attributes | {"defer": "defer"}
+    return type(script)(name, priority=script.priority, **given)
+
+
 def defer(
     app: Sphinx,
     pagename: str,
@@ -19,12 +28,8 @@ def defer(
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    if pagename == "search":
-        return
-    for script in context["script_files"]:
-        name = str(getattr(script, "filename", "") or "")
-        if name and not name.endswith(AT_ONCE):
-            script.attributes.setdefault("defer", "defer")
+    if pagename != "search":
+        context["script_files"] = [deferred(one) for one in context["script_files"]]
 
 
 def setup(app: Sphinx) -> None:
