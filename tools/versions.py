@@ -23,10 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / "_build" / "versions"
 KINDS = ("oldest", "colab", "newest")
-BESIDE = {  # what is of their age, where the newest would not go with them
-    "oldest": ["tests/versions/oldest.txt"],
-    "colab": ["tests/versions/colab.txt", "tests/jupyter/classic.txt"],
-}
+# Installed last and without what they ask for, as set-up does in `.venv.classic`.
+OLDER_JUPYTER = ROOT / "tests" / "jupyter" / "classic.txt"
 EXTRAS = ("book", "jax")
 TOOLS = ("beartype", "hypothesis", "pytest")
 TESTS = [f"tests/{name}" for name in ("unit", "laws", "twins")]
@@ -65,8 +63,8 @@ def requirements(kind: str) -> list[str]:
         asked = [line.replace(">=", "==") for line in asked]
     wanted = pins(ROOT / "requirements.txt")
     tools = [line for line in wanted if line.split("==")[0] in TOOLS]
-    beside = [line for path in BESIDE.get(kind, ()) for line in pins(ROOT / path)]
-    return [*asked, *beside, *tools, "nbclient"]
+    beside = ROOT / "tests" / "versions" / f"{kind}.txt"
+    return [*asked, *(pins(beside) if beside.exists() else []), *tools, "nbclient"]
 
 
 def environment() -> dict[str, str]:
@@ -80,7 +78,7 @@ def environment() -> dict[str, str]:
     }
 
 
-def make_environment(folder: Path, wanted: list[str]) -> str:
+def make_environment(folder: Path, wanted: list[str], last: list[str]) -> str:
     """Install all of it afresh; the environment's Python."""
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -88,6 +86,8 @@ def make_environment(folder: Path, wanted: list[str]) -> str:
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--upgrade", "pip"], check=True)
     subprocess.run([*pip, *wanted], check=True)
+    if last:
+        subprocess.run([*pip, "--no-deps", *last], check=True)
     return python
 
 
@@ -146,8 +146,9 @@ def main() -> int:
     asked = parser.parse_args()
     folder = PLACE / asked.kind
     there = str(folder / "bin" / "python")
+    last = pins(OLDER_JUPYTER) if asked.kind == "colab" else []
     keep = asked.keep and Path(there).exists()
-    python = there if keep else make_environment(folder, requirements(asked.kind))
+    python = there if keep else make_environment(folder, requirements(asked.kind), last)
     commands = dict(trials(python, asked.jobs))
     outcomes = {name: tried(command) for name, command in commands.items()}
     report(asked.kind, python, outcomes)

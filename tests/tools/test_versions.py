@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from tools import versions
-from tools.versions import KINDS, ROOT, TESTS, pins, report, requirements, tried
+from tools.versions import KINDS, ROOT, TESTS, report, requirements, tried
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -26,10 +26,8 @@ def test_newest_leaves_every_bound_open():
     assert not {line.split("==")[0] for line in wanted if "==" in line} & ours
 
 
-def test_colab_has_its_older_jupyter_and_its_torch():
-    wanted = requirements("colab")
-    assert set(pins(ROOT / "tests/jupyter/classic.txt")) <= set(wanted)
-    assert {"ipywidgets==7.7.1", "torch==2.11.0", "torch>=2.6"} <= set(wanted)
+def test_colab_has_its_own_torch_and_numpy():
+    assert {"torch==2.11.0", "numpy==2.1.3"} <= set(requirements("colab"))
 
 
 @pytest.mark.parametrize("line", ["torch>=2.6,<3", "torch", "torch==2.6"])
@@ -83,4 +81,6 @@ def test_one_failed_trial_fails_the_command(monkeypatch, tmp_path, kind, passed,
     monkeypatch.setattr(versions, "report", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["versions", kind])
     assert versions.main() == code
-    assert made == [(tmp_path / kind, requirements(kind))]
+    ((folder, wanted, last),) = made
+    assert (folder, wanted) == (tmp_path / kind, requirements(kind))
+    assert ("ipywidgets==7.7.1" in last) == (kind == "colab")
