@@ -10,6 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 AT_ONCE = ("documentation_options.js",)
+TERMS = "search-terms.js"
 
 
 def deferred(script: Any) -> Any:
@@ -28,7 +29,9 @@ def defer(
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    if pagename != "search":
+    if pagename == "search":
+        app.add_js_file(TERMS)
+    else:
         context["script_files"] = [deferred(one) for one in context["script_files"]]
 
 

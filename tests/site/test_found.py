@@ -4,6 +4,7 @@ import re
 import struct
 import subprocess
 from pathlib import Path
+from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -170,3 +171,34 @@ def test_scripts_do_not_hold_the_page_up(book: Path, pages: list[str]) -> None:
         if page not in ("search.html", "index.html"):
             names = waiting.findall((book / page).read_text("utf-8"))
             assert set(names) <= {"documentation_options.js"}, page
+
+
+QUERIES = {
+    "KV": "12_cache",
+    "KV cache": "glossary",
+    "QK^T": "04_attention",
+    "d_model": "04_attention",
+    "softmax": "glossary",
+    "W_Q": "04_attention",
+    "RoPE": "03_positions",
+    "BPE": "01_tokens",
+    "label smoothing": "11_training",
+    "beam search": "13_sampling",
+    "logit lens": "15_inspection",
+    "residual stream": "07_blocks",
+}
+
+
+def test_search_finds_symbols_and_terms(chromium: Browser, address: str) -> None:
+    page = chromium.new_page()
+    found_at = {}
+    for query in QUERIES:
+        page.goto(f"{address}/search.html?q={quote(query)}")
+        page.locator(".search-summary", has_text="finished").wait_for()
+        links = page.locator("#search-results li > a")
+        pages = [link.get_attribute("href") or "" for link in links.all()]
+        names = dict.fromkeys(Path(urlsplit(link).path).stem for link in pages)
+        found_at[query] = [*names][:3]
+    page.close()
+    lost = {q: at for q, at in found_at.items() if QUERIES[q] not in at}
+    assert lost == {}

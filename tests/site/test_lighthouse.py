@@ -1,0 +1,35 @@
+"""Lighthouse visits the first page and a long one; `tools.lighthouse` visits all."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from browser import require_chromium
+
+from tools.lighthouse import LEAST, all_pages, is_good, marks_of, run_once
+
+pytestmark = pytest.mark.site
+PAGES = ("intro.html", "chapters/04_attention.html")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_lighthouse_gives_full_marks(
+    book: Path, address: str, page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    marks = marks_of(run_once(f"{address}/{page}", require_chromium()))
+    with capsys.disabled():
+        sys.stdout.write(f"\nlighthouse {page}: {marks}\n")
+    # The speed depends on what else this machine does, so it is printed, not judged.
+    full = {name: mark for name, mark in marks.items() if name != "performance"}
+    assert full == {name: LEAST[name] for name in full}
+
+
+def test_one_low_mark_is_not_good() -> None:
+    assert is_good(LEAST)
+    for name in LEAST:
+        assert not is_good(LEAST | {name: LEAST[name] - 1})
+
+
+def test_every_page_is_judged_but_the_one_that_leads_on(book: Path) -> None:
+    assert {*PAGES, "404.html", "search.html"} <= {*all_pages()}
+    assert "index.html" not in all_pages()
