@@ -50,7 +50,8 @@ class Scan(HTMLParser):
         self, tag: str, attributes: list[tuple[str, str | None]]
     ) -> None:
         given = {name: value or "" for name, value in attributes}
-        self.loads += [given[name] for name in LOADS.get(tag, ()) if name in given]
+        if given.get("rel") != "canonical":  # an address, and nothing to load
+            self.loads += [given[name] for name in LOADS.get(tag, ()) if name in given]
         self.styles.append(given.get("style", ""))
         self.depth_of_article += tag == "article"
         if tag == "img" and self.depth_of_article:
