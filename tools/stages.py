@@ -16,6 +16,7 @@ VENV = ROOT / ".venv" / "bin"
 OF_THE_BOOK = ("site", "jupyter")
 OF_THE_FIGURES = ("widgets",)
 OF_THE_NOTEBOOKS = ("notebooks", "tools")
+OF_COLAB = ("colab",)
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
 COVERAGE = ["--cov=transformer_lib", "--cov-fail-under=95"]
 
@@ -59,7 +60,7 @@ def check(title: str, *command: str) -> Stage:
 
 def library_tests() -> list[str]:
     """Return the command for all folders that belong to no other stage."""
-    others = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, *OF_THE_FIGURES}
+    others = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, *OF_THE_FIGURES, *OF_COLAB}
     mine = [f"tests/{name}" for name in folders_of_tests() if name not in others]
     return pytest(*TWO_AT_ONCE, *COVERAGE, *mine)
 
@@ -97,6 +98,9 @@ def stages() -> list[Stage]:
             "every notebook again, against its stored outputs",
             strict_command(notebooks, processes=2),
             kernel_environment,
+        ),
+        Stage(
+            "colab", "notebooks in Colab's stand-in", some_tests(OF_COLAB), one_thread
         ),
         Stage("site", "build of the book", build, plain, counts_tests=False),
         Stage("site", "the built book", some_tests(OF_THE_BOOK), plain),

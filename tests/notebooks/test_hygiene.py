@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from rules import RULES, setup_cell
+from rules import MOST_LINES, RULES, setup_cell
 
+from booksite.stamp import stamped
 from tools.notebook_form import normalize, read, text_of
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,17 @@ def test_notebook(path, rule):
 def test_setup_cell_is_the_same_everywhere(path):
     expected = setup_cell(NOTEBOOKS[0])
     assert setup_cell(path) == expected, f"copy it from {NOTEBOOKS[0].name}"
+
+
+@every_notebook
+def test_setup_cell_has_a_place_for_the_address(path):
+    published = stamped(path.read_text(encoding="utf-8"), "https://book.example/a@v1")
+    assert published.count("https://book.example/a@v1") == 1
+
+
+def test_setup_cell_is_short():
+    lines = setup_cell(NOTEBOOKS[0]).splitlines()
+    assert len(lines) <= MOST_LINES
 
 
 @every_notebook
