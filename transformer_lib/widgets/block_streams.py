@@ -1,12 +1,12 @@
 """BlockFlow's numbers: what each layer adds to a token's stream, and the logit lens."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from copy import deepcopy
 from functools import cache, lru_cache
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from transformer_lib import pretrained
@@ -44,30 +44,20 @@ def walk(stack: Stack, embedded: Tensor) -> Walk:
             x = after
 
 
-@contextmanager
-def _at_rest(model: nn.Module) -> Iterator[None]:
-    """Switch dropout off for a while."""
-    training = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        model.train(training)
-
-
 def follow(
     model: Decoder, tokenizer: Tokenizer, prompt: str, position: int = -1
 ) -> dict[str, Any]:
     """Follow one token through the layers; -1 is the last one.
+
+    In float64: machines that round in other ways still say the same digits.
 
     Raises:
         StateError: if the prompt has no tokens or too many, or the model is too deep.
     """
     ids = encoded(tokenizer, prompt)
     place = min(position, len(ids) - 1) if position >= 0 else len(ids) - 1
-    with _at_rest(model):
-        measures, shares = _measured(model, ids, place)
+    with torch.no_grad():
+        measures, shares = _measured(deepcopy(model).double().eval(), ids, place)
     shares = shares[:, : tokenizer.vocab_size]
     answer = _leaders(shares[-1])[0]
     top = [
