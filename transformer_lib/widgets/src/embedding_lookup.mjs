@@ -125,7 +125,7 @@ function lists(ui) {
     label: "Nearest to", options: ({ words }) => words.map((word, row) => [row, tokenText(word, 12)]),
     get: ({ selected, tokens }) => selected[0] ?? tokens[0] ?? 0, set: (row) => ({ selected: [row, 0] }),
   });
-  const node = h("div", { class: "panel walk" }, choice, h("small", { text: "by cosine" }), svg);
+  const node = h("div", { class: "panel walk" }, choice, h("span", { text: "by cosine" }), svg);
   const draw = (geometry, active) => {
     const { room, picked, table: rows, state: { tables, steps, step } } = geometry;
     const row = active?.[0] ?? picked;
