@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 from nbval.kernel import RunningKernel
+from nbval.plugin import IPyNbCell
+
+from tools.trained import TAG, printed_as_stored
 
 OUTPUT_TIMEOUT = 60  # seconds to wait for the outputs of a cell that has ended
 LOOK_EVERY = 1.0  # seconds between two looks at the kernel
@@ -55,16 +58,32 @@ def execute_as_readers_do(
     return message
 
 
+def compare_as_tagged(cell: Any, test: Any, ref: Any, skip_compare: Any = None) -> bool:
+    """Compare as nbval does, the outputs of a `trained` cell as far as they repeat."""
+    skipped = skip_compare or cell.parent.skip_compare
+    if TAG in cell.cell.metadata.get("tags", []):
+        test, skipped = printed_as_stored(test, ref), (*skipped, "text/html")
+    return bool(rigidly(cell, test, ref, skipped))
+
+
 patiently = RunningKernel.get_message
+rigidly = IPyNbCell.compare_outputs
 RunningKernel.get_message = get_message_while_alive
 RunningKernel.execute_cell_input = execute_as_readers_do
+IPyNbCell.compare_outputs = compare_as_tagged
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of those who want to see all that changed."""
+    parser.addoption("--every-failure", action="store_true", help="go on after one")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out what follows a failure: it would only repeat it."""
     item.output_timeout = OUTPUT_TIMEOUT  # type: ignore[attr-defined]
     assert item.parent is not None
-    if failed := item.parent.stash.get(FIRST_FAILURE, None):
+    go_on = item.config.getoption("--every-failure")
+    if not go_on and (failed := item.parent.stash.get(FIRST_FAILURE, None)):
         pytest.skip(f"not run, because {failed} of this notebook failed")
 
 

@@ -17,11 +17,12 @@ from tools.exercises import stub_of
 
 KNOWN_TAGS = {
     *("setup", "exercise", "solution", "raises-exception", "nbval-ignore-output"),
-    *("hide-input", "hide-output", "hide-cell"),
+    *("trained", "hide-input", "hide-output", "hide-cell"),
     *("remove-input", "remove-output", "remove-cell"),
 }
 NOT_SHOWN = KNOWN_TAGS - {
-    *("raises-exception", "nbval-ignore-output", "hide-output", "remove-output")
+    *("raises-exception", "nbval-ignore-output", "trained"),
+    *("hide-output", "remove-output"),
 }
 OPENING = ("The question", "What you will build", "What you need")
 MOST_BYTES = 1_000_000

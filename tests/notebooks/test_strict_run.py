@@ -37,6 +37,14 @@ try:
 except OSError as error:
     print(error.strerror)"""
 
+FIGURE = """\
+class Figure:
+    def _repr_html_(self): return "<p>new</p>"
+    def __repr__(self): return "Figure()"
+Figure()"""
+OLD_FIGURE = {"text/plain": "Figure()", "text/html": "<p>old</p>"}
+LOSS = "print('loss 7.46, right 84 %, seed 3')"
+
 NOTEBOOKS = {
     "honest": [PI],
     "dead": [
@@ -52,6 +60,15 @@ NOTEBOOKS = {
         code(f"import os\nfor n in {NAMES}: print(os.environ[n])", printed("1\n1\n"))
     ],
     "widget": [code(WIDGET, new_output("execute_result", STATIC))],
+    "near": [code(LOSS, printed("loss 7.45, right 85 %, seed 3\n"), tags=["trained"])],
+    "untagged": [code(LOSS, printed("loss 7.45, right 84 %, seed 3\n"))],
+    "far": [code(LOSS, printed("loss 7.44, right 84 %, seed 3\n"), tags=["trained"])],
+    "count": [code(LOSS, printed("loss 7.46, right 84 %, seed 4\n"), tags=["trained"])],
+    "word": [code(LOSS, printed("lass 7.46, right 84 %, seed 3\n"), tags=["trained"])],
+    "figure": [code(FIGURE, new_output("execute_result", OLD_FIGURE))],
+    "learned": [
+        code(FIGURE, new_output("execute_result", OLD_FIGURE), tags=["trained"])
+    ],
     "offline": [code(DIAL, printed("Network is unreachable\n"))],
 }
 
@@ -164,6 +181,16 @@ def test_kernels_check_shapes_and_use_one_thread(run):
 
 def test_widget_view_that_was_not_stored_is_not_missed(run):
     assert run.verdicts("widget") == {"PASSED": 1}, run.words("widget")
+
+
+@pytest.mark.parametrize("name", ["near", "learned"])
+def test_trained_cell_may_differ_in_a_last_digit_and_a_figure(run, name):
+    assert run.verdicts(name) == {"PASSED": 1}, run.words(name)
+
+
+@pytest.mark.parametrize("name", ["untagged", "far", "count", "word", "figure"])
+def test_nothing_else_may_differ(run, name):
+    assert run.verdicts(name) == {"FAILED": 1}, run.words(name)
 
 
 def test_network_is_cut_off_where_it_can_be(run):
