@@ -1,7 +1,8 @@
-"""The way from a page to Colab, where the book's repository is known.
+"""The way from a page to Colab and to Binder, where the book's repository is known.
 
-Colab opens a notebook of a repository on GitHub, at the branch or tag that is
-published. Elsewhere, and where no repository is known, there is no button.
+They open a notebook of a repository on GitHub, at the branch or tag that is published;
+Binder prepares its machine by `.binder`. Where no repository is known, or it is
+elsewhere, there is no button.
 """
 
 from html import escape
@@ -13,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 
-from booksite.repository import COLAB, find_repository
+from booksite.repository import BINDER, COLAB, find_repository
 from booksite.stamp import has_place, stamp_file, stamped
 
 BADGE = '<p class="tl-launch"><a href="{address}">Open in Colab</a></p>'
@@ -21,7 +22,7 @@ END_OF_TITLE = "</h1>"
 
 
 def configure(app: Sphinx, config: Config) -> None:
-    """Tell the theme the address; it makes its own button of it."""
+    """Tell the theme the addresses; it makes its own buttons of them."""
     try:
         repository = find_repository()
     except ValueError as error:
@@ -30,7 +31,11 @@ def configure(app: Sphinx, config: Config) -> None:
     config.booksite_stamp = repository.stamp if repository else ""
     options = config.html_theme_options
     colab = bool(repository and repository.in_colab(""))
-    options["launch_buttons"] = {"colab_url": COLAB if colab else ""}
+    options["launch_buttons"] = {
+        "colab_url": COLAB if colab else "",
+        "binderhub_url": BINDER if colab else "",
+        "notebook_interface": "jupyterlab",
+    }
     options["repository_url"] = repository.url if repository and colab else ""
     options["repository_branch"] = repository.ref if repository and colab else ""
 

@@ -19,6 +19,7 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
 NO_BRANCH = re.compile(r"\.\.|//|[./]$|\.lock$")
 MERGE_OF_A_PULL_REQUEST = re.compile(r"[0-9]+/merge")
 COLAB, GITHUB = "https://colab.research.google.com", "https://github.com/"
+BINDER = "https://mybinder.org"
 REMEDY = "mend COURSE_REPO_URL and COURSE_REPO_REF, or `repository` in _config.yml"
 
 

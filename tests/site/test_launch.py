@@ -21,6 +21,7 @@ KNOWN = {
 }
 ELSEWHERE = KNOWN | {"COURSE_REPO_URL": "https://git.school.example/reader/book"}
 COLAB = "https://colab.research.google.com/github/reader/book/blob/v1.0/"
+BINDER = "https://mybinder.org/v2/gh/reader/book/v1.0?urlpath=lab/tree/"
 END_OF_TITLE = re.compile(r'</h1>\s*<p class="tl-launch"><a href=')
 SETUP = 'import sys\n\nREPOSITORY = ""\nprint(REPOSITORY)'
 PAGE = "# A page\n\nIts text.\n"
@@ -74,7 +75,8 @@ def small_book(tmp_path_factory: pytest.TempPathFactory) -> Book:
 def has_no_way_to_colab(book: Book) -> bool:
     pages = book.page("intro") + book.page("chapters/cells")
     return not any(
-        word in pages for word in ("colab", "tl-launch", "launch.css", "jupyter-book/b")
+        word in pages
+        for word in ("colab", "binder", "tl-launch", "launch.css", "jupyter-book/b")
     )
 
 
@@ -89,6 +91,7 @@ def test_buttons_come_with_the_address_and_go_with_it(small_book: Book) -> None:
     assert small_book.build(**KNOWN) == ""
     page = small_book.page("chapters/cells")
     assert page.count(f'href="{COLAB}chapters/cells.ipynb"') == 2
+    assert f'href="{BINDER}chapters/cells.ipynb"' in page
     assert END_OF_TITLE.search(page)
     assert "launch.css" in page
     assert "colab" not in small_book.page("intro")
