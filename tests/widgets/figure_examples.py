@@ -194,7 +194,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     "softmax_mask": Example(
         make=SoftmaxMask,
-        keys=["ArrowUp", "Home", "ArrowRight", "+", "Enter"],
+        keys=["ArrowDown", "Home", "ArrowRight", "+", "Enter"],
         said="Query “and” gives 30 % of its weight to “cat”; 1 of 5 keys are masked",
         changed={"selected": [3, 1]},
         bad={"scores": [[1.0]]},

@@ -479,3 +479,20 @@ def test_twelve_tokens_fit_a_phone(visit, put):
     assert len(boxes) == 3
     assert all(needed <= room for needed, room in boxes)
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_the_map_shows_no_weight_before_its_step(visit, put):
+    page = visit()
+    page.open(put(AttentionStepper(mask="causal").html()))
+    cells = page.page.get_by_role("grid", name="Weights, queries by keys")
+    numbers = cells.locator("[data-row] text").filter(has_text=re.compile(r"\d"))
+    for step in ("K", "scores", "scale", "mask"):
+        page.page.get_by_role("radio", name=step, exact=True).check()
+        page.said()
+        assert numbers.count() == 0
+        assert cells.locator("[data-row]").first.get_attribute("aria-label") == (
+            "query “The”, key “The”"
+        )
+    page.page.get_by_role("radio", name="softmax", exact=True).check()
+    page.said()
+    assert numbers.count() == 15

@@ -579,3 +579,11 @@ def test_the_deepest_model_fits_a_phone(visit, put):
     assert page.said() == figure.summary()
     assert page.page.locator("[data-row]").count() == 25
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_the_lens_and_the_angle_are_explained_above_the_stream(visit, put):
+    page = visit()
+    page.open(put(BlockFlow().html()))
+    note = page.page.locator(".title small").first.inner_text()
+    assert "at 0° more of the same, at 90° all new" in note
+    assert note.endswith("The lens reads it as if it were the end")

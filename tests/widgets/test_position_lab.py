@@ -420,6 +420,35 @@ def test_similarity_follows_the_position_in_the_heatmap(visit, put):
     assert "Positions 12 and 0, 12 apart: similarity" in page.said()
 
 
+def test_one_main_view_and_the_others_are_more(visit, put):
+    page = visit()
+    page.open(put(PositionLab().html()))
+    main, more = (page.page.get_by_role("group", name=n) for n in ("View", "More"))
+    assert main.first.get_by_role("radio").count() == 1
+    assert main.first.get_by_role("radio", name="curves").is_checked()
+    assert more.get_by_role("radio").count() == 3
+    more.get_by_role("radio", name="similarity").check()
+    page.said()
+    assert not main.first.get_by_role("radio").is_checked()
+    main.first.get_by_role("radio").check()
+    page.said()
+    assert not more.get_by_role("radio", name="similarity").is_checked()
+
+
+@pytest.mark.parametrize("view", ["curves", "heatmap", "similarity"])
+def test_no_positions_say_so_instead_of_an_empty_picture(visit, put, view):
+    page = visit(viewport={"width": 320, "height": 684})
+    lab = PositionLab("none", view=view)
+    page.open(put(lab.html()))
+    said = "all positions look alike, and order is invisible."
+    assert said in page.page.locator(".picture").inner_text()
+    assert page.page.locator(".picture svg").count() == 1
+    assert said in lab.drawing()
+    plot = lab.plot()
+    assert len(plot.axes) == 1
+    assert said in plot.axes[0].texts[0].get_text()
+
+
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_in_every_view_fits_a_phone(visit, put, kind, view):

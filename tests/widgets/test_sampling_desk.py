@@ -656,3 +656,14 @@ def test_every_width_fits(visit, put, width):
 def test_reshape_of_equal_logits_keeps_them_together():
     settings = Settings(1.0, 2, 1.0, 0.0)
     assert reshape([1.0, 3.0, 1.0, 1.0], settings).cut == [""] * 4
+
+
+def test_no_temperature_shrinks_the_layout_of_a_phone(visit, put):
+    page = visit(viewport={"width": 360, "height": 684})
+    page.open(put(SamplingDesk().html()))
+    tops = set()
+    for temperature in ("0", "0.7", "1"):
+        page.page.get_by_role("slider", name="Temperature").fill(temperature)
+        page.said()
+        tops.add(page.page.locator(".foot").evaluate("foot => foot.offsetTop"))
+    assert len(tops) == 1

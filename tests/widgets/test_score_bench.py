@@ -273,3 +273,10 @@ def test_every_width_fits(visit, put, wide, width):
         for text in svg.locator("text").all():
             inner = text.bounding_box()
             assert inner["y"] + inner["height"] <= box["y"] + box["height"] + 1
+
+
+def test_the_grey_bar_is_named(visit, put):
+    page = visit()
+    page.open(put(ScoreBench().html()))
+    note = page.page.locator(".title small").first
+    assert note.inner_text().endswith("grey: K’s shadow on the line of Q")

@@ -413,6 +413,51 @@ def test_what_a_change_did_stands_under_the_fields(visit, put):
     assert watched(page)[1] == "sizes of another model, now tied"  # as before
 
 
+def test_a_field_answers_while_one_types(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger().html()))
+    field = page.page.get_by_label("positions P", exact=True)
+    field.select_text()
+    page.page.keyboard.type("2048")
+    assert page.said() == ShapeLedger(max_len=2048).summary()  # T was not cut by "2"
+    assert watched(page)[1] == "P 1024 → 2048"
+    width = page.page.get_by_label("width d", exact=True)
+    width.select_text()
+    page.page.keyboard.type("1536")
+    assert page.said() == ShapeLedger(max_len=2048, d_model=1536).summary()
+
+
+def test_a_field_says_its_limit(visit, put):
+    page = visit(**PHONE)
+    page.open(put(ShapeLedger().html()))
+    field = page.page.get_by_label("tokens T")
+    field.fill("100000")
+    limit = page.page.get_by_role("status").filter(has_text="only 1 to 16384")
+    assert limit.is_visible()
+    below = limit.bounding_box()["y"] - field.bounding_box()["y"]
+    assert 0 < below < 60
+    field.press("Tab")
+    assert field.input_value() == "16384"
+    assert limit.is_visible()
+    field.fill("100")
+    assert limit.count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 360])
+def test_no_label_and_no_choice_of_a_size_is_cut(visit, put, width):
+    page = visit(viewport={"width": width, "height": 684})
+    ledger = ShapeLedger(d_model=12_288, n_heads=96)
+    page.open(put(ledger.html()))
+    names = page.page.locator(".sizes .name")
+    assert names.evaluate_all("all => all.every(n => n.scrollWidth <= n.offsetWidth)")
+    needed = """select => { const text = document.createElement("span");
+        text.textContent = select.selectedOptions[0].text; select.after(text);
+        const width = text.getBoundingClientRect().width; text.remove();
+        return [width, select.clientWidth - 24]; }"""
+    text, room = page.page.get_by_label("heads h").evaluate(needed)
+    assert text <= room
+
+
 def test_a_wrong_reshape_is_explained_at_its_box(visit, put):
     page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
     page.open(put(ShapeLedger().html()))

@@ -138,11 +138,32 @@ def test_a_phone_shows_temperature_weights_scores_and_sentence_at_once(visit, pu
     assert at["say"][0] + two_lines - at["slider"][0] < 684 - 16
 
 
+def test_it_opens_on_a_row_that_the_mask_changes(visit, put):
+    figure = SoftmaxMask()
+    row, col = figure.selected
+    assert figure.mask[row][col]
+    assert not all(figure.mask[row])
+    page = visit()
+    page.open(put(figure.html()))
+    assert "2 of 5 keys are masked" in page.said()
+
+
+def test_the_first_enter_keeps_what_is_held(visit, put):
+    page = visit()
+    page.open(put(SoftmaxMask().html()))
+    page.grid().focus()
+    page.page.keyboard.press("Enter")
+    held = page.page.get_by_role("group", name="Held cell")
+    expect(held).to_contain_text("Held: query “slept”, key “cat”.")
+    page.page.keyboard.press("Escape")
+    expect(held).to_contain_text("Tap a cell to change its score.")
+
+
 def test_what_is_done_to_the_held_cell_names_it(visit, put):
     page = visit()
     page.open(put(SoftmaxMask().html()))
     held = page.page.get_by_role("group", name="Held cell")
-    expect(held).to_contain_text("Held: query “it”, key “cat”.")
+    expect(held).to_contain_text("Held: query “slept”, key “cat”.")
     page.page.locator("[data-row='1'][data-col='0']").first.click()
     expect(held).to_contain_text("Held: query “cat”, key “The”.")
     held.get_by_role("spinbutton", name="score").fill("5")

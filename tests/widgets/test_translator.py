@@ -421,7 +421,7 @@ def test_hostile_text_is_translated_and_stays_text(kind):
 
 
 def field(page):
-    return page.page.get_by_label("Number, or English words")
+    return page.page.get_by_label("1 to 999,999, or in English words")
 
 
 def press(page, name):
@@ -642,4 +642,16 @@ def test_states_that_python_refuses_are_said_in_the_page(visit, put, patch):
     (name,) = patch
     assert (
         f"{name} must be in its range, got" in page.page.locator(".error").inner_text()
+    )
+
+
+def test_a_grid_wider_than_the_page_says_so(visit, put):
+    page = visit(viewport={"width": 360, "height": 684})
+    page.open(put(Translator(view="grid").html()))
+    note = page.page.locator(".title small").first
+    assert "more →" not in note.inner_text()
+    field(page).fill("999999")
+    page.page.wait_for_function(
+        """() => document.querySelector(".tl-live").shadowRoot
+            .querySelector(".title small").textContent.includes("more →")"""
     )

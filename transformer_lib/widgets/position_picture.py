@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from transformer_lib.widgets.position_lab import PositionLab
 
 _LEFT, _WIDTH, _STEPS = 60, 520, 10
+_EQUAL = "Nothing: all positions look alike, and order is invisible."
 _DASHES = ["none", "9 4", "2 3", "12 3 2 3", "5 2"]
 
 
@@ -22,7 +23,7 @@ def drawing(lab: PositionLab) -> str:
     """Draw the view as SVG: a heatmap and the curves below it, or the words."""
     if lab.view == "order":
         return _words(lab)
-    below = "" if lab.view == "heatmap" else _curves(lab)
+    below = "" if lab.view == "heatmap" or lab.kind == "none" else _curves(lab)
     return _heatmap(lab) + below
 
 
@@ -64,6 +65,8 @@ def _heatmap(lab: PositionLab) -> str:
         for r in range(0, lines, every)
     ]
     body.append(tag("text", f"{down} down, {across} across", x=_LEFT, y=12))
+    if lab.kind == "none":
+        body.append(tag("text", _EQUAL, x=_LEFT + 20, y=60))
     size = (_LEFT + count * width + 4.0, 42.0 + lines * height)
     return svg(*size, f"Heatmap, {down} by {across}. {lab.summary()}", body)
 
@@ -179,6 +182,11 @@ def plot(lab: PositionLab) -> Any:
     across, down = _axes(lab)
     _image(top, _grid(lab), _largest(_grid(lab)))
     top.set(xlabel=across, ylabel=down)
+    if lab.kind == "none":
+        middle = {"ha": "center", "va": "center"}
+        top.text(0.5, 0.5, _EQUAL, transform=top.transAxes, **middle)
+        below.remove()
+        return figure
     for (name, points), dash in zip(curves_of(lab), _DASHES, strict=False):
         line = (0, [float(x) for x in dash.split()]) if dash != "none" else "-"
         at, values = zip(*points, strict=True)

@@ -52,7 +52,7 @@ class SoftmaxMask(Figure):
     naive = traitlets.Bool(False)
     axis = traitlets.Enum(["row", "column"], "row")
     order = traitlets.Enum(["before", "after"], "before")
-    selected = Values(traitlets.Int(), default_value=[4, 1])
+    selected = Values(traitlets.Int(), default_value=[2, 1])
 
     def __init__(self, tokens: Any = None, scores: Any = None, **state: Any) -> None:
         given = tokens if scores is None else scores
@@ -63,6 +63,8 @@ class SoftmaxMask(Figure):
             state["scores"] = np.zeros((n, n)) if scores is None else scores
         if isinstance(state.get("mask"), str):
             state["mask"] = _named_mask(state["mask"], n)
+        if state.get("axis") == "column" and given is None:
+            state = {"selected": [4, 1]} | state  # the row whose sum is furthest from 1
         super().__init__(**state)
 
     def check(self, state: dict[str, Any]) -> None:

@@ -29,7 +29,7 @@ function check({ tokens, query, key, value }, { mask, step }) {
     fits(query, width) && fits(key, width) && fits(value, value[0]?.length) &&
     (Array.isArray(mask) ? mask.length === n && mask.every((row) => row.length === n)
       : mask === "none" || mask === "causal");
-  if (!right) throw Error("its tokens, vectors, mask and step must fit each other");
+  if (!right) throw Error("its numbers must fit");
 }
 
 function softmax(scores, open) {
@@ -452,7 +452,7 @@ function close() {
     const { tokens, step, scores, scaled, weights, root } = geometry;
     const { texts, width, height, rest } = closeUp(geometry, [i, j]);
     const sums = [
-      step > 1 && `q · k = ${fit(scores[i][j])}`, step > 2 && `÷ ${root} = ${fit(scaled[i][j])}`,
+      step > 1 && `q · k = ${fit(scores[i][j])}`, step > 2 && `÷\u00a0${root} = ${fit(scaled[i][j])}`,
       step > 4 && `w = ${number(weights[i][j])}`,
     ].filter(Boolean);
     const who = `query ${quote(tokens[i], 12)}, key ${quote(tokens[j], 12)}${rest}`;
@@ -472,22 +472,24 @@ function close() {
 }
 
 function mapData(geometry, active) {
-  const { tokens, weights, open, map, heads, names } = geometry;
+  const { tokens, weights, open, map, heads, names, step } = geometry;
   const [i, j] = active;
+  const done = step > 4; // nothing of a step that is to come
   const label = (kind) => (token, c) => ({
     text: kind === "key" ? heads(token, c) : `${c === i ? "▸" : ""}${names[c]}`, kind,
     label: `${kind} ${quote(token)}`,
   });
   return {
     frame: map, rows: tokens.map(label("query")), cols: tokens.map(label("key")),
-    note: `weight of ${quote(tokens[i], 12)} → ${quote(tokens[j], 12)}: ${number(weights[i][j])}`,
+    note: done ? `weight of ${quote(tokens[i], 12)} → ${quote(tokens[j], 12)}: ${number(weights[i][j])}`
+      : "weights come at softmax",
     cells: weights.map((row, r) =>
       row.map((w, c) => ({
-        text: open[r][c] ? number(w) : "", masked: !open[r][c], area: w, part: r === i ? "softmax" : undefined,
-        fill: open[r][c] ? cividis(w) : "transparent",
+        text: done && open[r][c] ? number(w) : "", masked: step > 3 && !open[r][c], area: done && w,
+        part: r === i ? "softmax" : undefined, fill: done && open[r][c] ? cividis(w) : "transparent",
         ink: inkOn(w),
-        label: `query ${quote(tokens[r])}, key ${quote(tokens[c])}: weight ${number(w)}` +
-          (open[r][c] ? "" : ", may not look"),
+        label: `query ${quote(tokens[r])}, key ${quote(tokens[c])}` +
+          (done ? `: weight ${number(w)}` : "") + (step < 4 || open[r][c] ? "" : ", may not look"),
       })),
     ),
   };
@@ -621,8 +623,8 @@ export default figure({
   name: "attention_stepper",
   title: "Attention, step by step",
   tip:
-    "pick a query, then press Step. Which key gets the largest score, by which products? " +
-    "At the end: what becomes of its value?",
+    "pick a query, then press Step. Which key gets the largest score? At the end: what " +
+    "becomes of its value?",
   traits: [
     "tokens", "query", "key", "value", "mask", "step", "selected", "locked", "text", "model",
     "_ask", "_note",

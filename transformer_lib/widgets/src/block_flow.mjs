@@ -146,7 +146,7 @@ function streamView(ui) {
     const outside = around(geometry);
     count = flow.lengths.length;
     set(svg, { width: at.room, height: at.height });
-    set(note, { text: "flows down; each layer adds to it, and the lens reads it as if it were the end" });
+    set(note, { text: "flows down; each layer adds to it, at 0° more of the same, at 90° all new. The lens reads it as if it were the end" });
     fill(paths, outside.paths, "path");
     fill(texts, outside.texts.map(plain), "text");
     const [active, hold] = [ui.active()?.[0], ui.locked()?.[0]];
@@ -221,7 +221,7 @@ export default figure({
   name: "block_flow",
   title: "One token's stream through the blocks",
   tip:
-    "which layer brings the bold bar? Then follow another token, or type a prompt. In the stack " +
+    "scroll down the layers: which brings the bold bar? Then follow another token, or type a prompt. In the stack " +
     "below, switch to post-norm: does the stream still grow?",
   traits: ["prompt", "position", "source", "flow", "residual", "stacks", "selected"],
   layout,

@@ -10,10 +10,7 @@ import { commas, sentence, table } from "./position_lab/words.mjs";
 const KINDS = [
   ["none", "none"], ["sinusoidal", "sinusoidal"], ["learned", "learned"], ["alibi", "ALiBi"],
 ];
-const VIEWS = [
-  ["heatmap", "heatmap"], ["curves", "curves"], ["similarity", "similarity"],
-  ["order", "word order"],
-];
+const VIEWS = [["heatmap", "heatmap"], ["similarity", "similarity"], ["order", "word order"]];
 const RANGES = {
   length: [2, 64], d_model: [2, 64], base: [1, 1e6], n_heads: [1, 16], head: [0, 15],
   position: [0, 63], other: [-1, 63], dimension: [-1, 63],
@@ -26,7 +23,7 @@ function check(state) {
     Object.entries(RANGES).every(([name, [low, high]]) => state[name] >= low && state[name] <= high) &&
     width % 2 === 0 && EQUATIONS[kind] &&
     String([...order].sort((a, b) => a - b)) === String([...state.tokens.keys()]);
-  if (!right) throw Error("numbers and words must fit each other");
+  if (!right) throw Error("it must fit");
 }
 
 /** How much is shown: a table ends somewhere, and so what is held may be beyond. */
@@ -101,7 +98,8 @@ function controls(ui) {
   };
   return [
     ui.choice({ label: "Positions", trait: "kind", options: KINDS }),
-    ui.choice({ label: "View", trait: "view", options: VIEWS }),
+    ui.choice({ label: "View", trait: "view", options: [["curves", "curves"]] }), // the main one
+    ui.choice({ label: "More", trait: "view", options: VIEWS }),
     when("none sinusoidal learned alibi", slider("Length", "length")),
     when("none sinusoidal learned", slider("Width d", "d_model", { step: 2 })),
     when("sinusoidal", slider("Base", "base", {
@@ -155,7 +153,7 @@ function picture(ui, label) {
 
 function build(ui) {
   const [heat, below, order] =
-    ["Heatmap", "Curves", "The words of the shuffled sentence"].map((label) => picture(ui, label));
+    ["Heatmap", "Curves", "Shuffled"].map((label) => picture(ui, label));
   const inOrder = ({ tokens, order }) => order.map((old) => tokens[old]);
   let [stage, before, swapped] = [null, inOrder(ui.state()), []];
   return {
@@ -163,7 +161,7 @@ function build(ui) {
     formula: { equation: ({ kind }) => EQUATIONS[kind], code: [] },
     picture: [heat.node],
     draw(geometry) {
-      const { view } = geometry.state;
+      const { view, kind: type } = geometry.state;
       const now = inOrder(geometry.state);
       const moved = now.filter((token, place) => token !== before[place]);
       if (moved.length) swapped = moved;
@@ -175,7 +173,7 @@ function build(ui) {
       const map = heatmap(geometry, m);
       const shown =
         view === "order" ? [[order, sentences(geometry)]]
-        : view === "heatmap" ? [[heat, map]]
+        : view === "heatmap" || type === "none" ? [[heat, map]]
         : [[heat, map], [below, curves(geometry, map, active, m)]];
       stage ??= heat.node.parentNode;
       join(stage, shown, ([{ label }]) => label, ([{ node }]) => node);
@@ -188,8 +186,7 @@ export default figure({
   name: "position_lab",
   title: "Position lab",
   tip:
-    "under “curves”, compare fast with slow. Under “word order”, choose “none” and tap two " +
-    "words to swap them; then “sinusoidal”.",
+    "compare fast with slow. Under “word order”, choose “none” and swap two words; then “sinusoidal”.",
   traits: [
     "kind", "view", "length", "d_model", "base", "position", "other", "dimension",
     "dimensions", "n_heads", "head", "tokens", "order", "rows",

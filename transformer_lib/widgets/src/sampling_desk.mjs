@@ -257,7 +257,7 @@ export default figure({
   name: "sampling_desk",
   title: "Sampling desk",
   tip:
-    "draw 100 times; pull the temperature to 0, to 2, and back to 0.7. Turn top-k off and " +
+    "draw 100 times; pull the temperature to 0, 2 and 0.7. Turn top-k off and " +
     "top-p to 0.8: how many tokens stay? Then spring the greedy trap.",
   traits: [
     "text", "drawn", "temperature", "top_k", "top_p", "min_p", "seed", "count", "trap", "held",
@@ -286,6 +286,6 @@ export default figure({
 rect.lit{stroke:var(--query);stroke-width:2}path.lit{stroke-width:3}text.lit{text-decoration:underline}
 @media (forced-colors:active){.before,.piece{fill:Canvas;stroke:CanvasText}.after{fill:CanvasText}
 .count{fill:Highlight;stroke:Canvas}.raster,.cut,.under{stroke:CanvasText}.again{stroke:none}}
-@container (max-width:30rem){.say{min-height:9em}.coming{min-height:4.6em}.equation{font-size:.88em}}
+@container (max-width:30rem){.say{min-height:9em}.coming{min-height:4.6em}.equation{font-size:.88em}.code{min-height:5.6em}}
 `,
 });

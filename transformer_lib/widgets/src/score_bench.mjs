@@ -83,7 +83,7 @@ function onePair(ui) {
   const still = s("g", { "aria-hidden": "true" }, raster, axes, shadow, drop, arc, key, query, texts);
   const svg = s("svg", {}, still, q.node, k.node);
   const { node, note } = panel("One score", svg);
-  set(note, { text: "drag Q and K" });
+  set(note, { text: "drag Q and K; grey: K’s shadow on the line of Q" });
   const draw = (geometry) => {
     const { side } = rooms(geometry.room);
     const shape = plane(geometry, side);

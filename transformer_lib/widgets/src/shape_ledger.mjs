@@ -51,14 +51,23 @@ function fitting(d, heads) {
   return heads;
 }
 
-function controls(ui) {
+/** `typed(state)` hears of the state that a typed number starts from. */
+function controls(ui, typed) {
   const whole = (label, trait, more = {}) => {
-    const [min, max] = RANGES[trait];
-    return ui.number({
-      label, min: Math.max(1, min), max, step: 1, get: (state) => state[trait],
+    const [min, max] = [Math.max(1, RANGES[trait][0]), RANGES[trait][1]];
+    const node = ui.number({
+      label, min, max, step: 1, get: (state) => state[trait],
       ...more,
-      set: (value, state) => (more.patch ?? ((n) => ({ [trait]: n })))(Math.round(value), state),
+      set: (value, state) => {
+        typed(state);
+        return (more.patch ?? ((n) => ({ [trait]: n })))(Math.round(value), state);
+      },
     });
+    const limit = h("small", { role: "status" });
+    node.append(limit);
+    node.addEventListener("input", ({ target: { valueAsNumber: n } }) =>
+      set(limit, { text: n < min || n > max ? `only ${min} to ${max}` : "" }));
+    return node;
   };
   const same = (sizes) => (state) =>
     Object.entries(sizes).every(([name, value]) => state[name] === value);
@@ -182,9 +191,15 @@ function watch() {
   const [said, list] = [h("p", { class: "said" }), h("dl")];
   const node = h("div", { class: "watch" }, list, said);
   const sizes = ({ state: { selected, wrong, ...rest } }) => JSON.stringify(rest);
-  let [before, now] = [null, null];
+  let [before, now, from, last] = [];
+  const typed = (state) => (from = state);
   function draw(geometry) {
-    if (!now || sizes(geometry) !== sizes(now)) before = now ?? geometry;
+    // all that is typed into a field at once is one change
+    if (!now || sizes(geometry) !== sizes(now)) {
+      if (!from || from !== last) before = now ?? geometry;
+      last = from;
+    }
+    from = null;
     now = geometry;
     set(said, { text: changes(before.state, now.state) });
     join(list, watched(before, now), ([name]) => name, () => h("div", {}, h("dt"), h("dd")),
@@ -193,7 +208,7 @@ function watch() {
         set(value, { text });
       });
   }
-  return { node, draw };
+  return { node, draw, typed };
 }
 
 function build(ui) {
@@ -204,7 +219,7 @@ function build(ui) {
   let stage = null;
   return {
     controls: [
-      h("div", { class: "sizes" }, ...controls(ui)), seen.node,
+      h("div", { class: "sizes" }, ...controls(ui, seen.typed)), seen.node,
       ui.toggle({ label: "wrong reshape: view alone", trait: "wrong" }),
     ],
     formula: {
@@ -240,7 +255,7 @@ export default figure({
 dl{display:grid;grid-template-columns:repeat(3,auto);justify-content:start;gap:0 1.6rem;margin:0}dt{color:var(--quiet)}dd{margin:0;font-weight:700}
 .said{min-height:1.5em}.why{flex:1 1 100%}
 .sizes [type=number]{width:5.6em}
-.sizes .name{white-space:nowrap}
+.sizes .name{white-space:nowrap}.sizes select{padding-inline:4px 0}.sizes small:not(:empty){flex:0 0 100%}.sizes .control:has(small:not(:empty)){flex-wrap:wrap}
 .bar{fill:var(--quiet)}.rule,.group{fill:none;stroke:var(--line)}
 .group{stroke-width:4}.group.attention{stroke:var(--query)}.group.ff{stroke:var(--value);stroke-dasharray:8 3}
 .piece{stroke:var(--line);fill:var(--text)}.of0{fill-opacity:0}.of1{fill-opacity:.16}
@@ -250,6 +265,7 @@ dl{display:grid;grid-template-columns:repeat(3,auto);justify-content:start;gap:0
 .group,.rule{stroke:CanvasText}}
 @container (max-width:30rem){dl{display:block}dl div{display:flex;justify-content:space-between}.said{min-height:3em}.say{min-height:10.6em}.sizes .control{flex:1 1 8.5em}
 .sizes :is(select,[type=number]){flex:1 1 0;min-width:0;width:0}
+.sizes .control:has(select){flex-grow:9}
 .sizes .control:is(:first-child,:has([type=checkbox])){flex-basis:100%}}
 `,
 });

@@ -133,7 +133,8 @@ function map(ui) {
     const all = matrixFrame({ rows: texts(rows), cols: texts(cols), width, max: 48, min: 20 });
     const next = { text: "?", label: "next", kind: "query" };
     inner.draw({
-      frame: all, cols, rows: [...rows.slice(0, shown), next].slice(0, shares.length), note: heads,
+      frame: all, cols, rows: [...rows.slice(0, shown), next].slice(0, shares.length),
+      note: heads + (all.width > width ? "; more →" : ""),
       cells: shares.map((row, r) => row.map((x, c) => ({
         text: number(x), fill: cividis(x), ink: inkOn(x), area: x, part: "weights",
         label: `${number(x)}: ${cellSentence(geometry, r, c)}`,
@@ -175,13 +176,13 @@ function field(ui, page) {
   let typed = null;
   const warning = h("p", { class: "warning", role: "status" });
   const node = ui.text({
-    label: "Number, or English words", maxlength: LONGEST,
+    label: "1 to 999,999, or in English words", maxlength: LONGEST,
     get: ({ text }) => typed ?? text,
     set: (value) => {
       const text = value.replace(/\p{Surrogate}/gu, "\ufffd");
       const good = wordsOf(text) !== null;
       typed = good ? null : text;
-      set(warning, { text: good ? "" : "Type a number from 1 to 999,999, or words." });
+      set(warning, { text: good ? "" : "Type 1 to 999,999, or English words." });
       return good ? { text, step: page.now.done ? MOST : 0, selected: [] } : {};
     },
   });
@@ -269,8 +270,7 @@ const spec = {
   name: "translator",
   title: "An encoder-decoder translates, token by token",
   tip:
-    "press Start over, then Step: look where the decoder looks and guess the next piece before " +
-    "you write it. A faint line is little attention. Why do the strong lines of 21 cross? Of 345?",
+    "press Start over, then Step: where does the decoder look before each piece? A faint line is little attention. Why do the strong lines of 21 cross? Of 345?",
   keys: ", + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,

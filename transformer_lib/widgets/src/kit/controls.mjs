@@ -6,7 +6,7 @@ import { h, join, set } from "./dom.mjs";
 export function controls(ui) {
   const bound = ({ trait, get, set: patch }) => ({
     get: get ?? ((state) => state[trait]),
-    put: (value) => ui.set(patch ? patch(value, ui.state()) : { [trait]: value }),
+    put: (value, state = ui.state()) => ui.set(patch ? patch(value, state) : { [trait]: value }),
   });
   const off = (option, state) => option.disabled?.(state) ?? false;
 
@@ -34,19 +34,29 @@ export function controls(ui) {
       });
       return labeled(option.label, node, shown);
     },
-    /** { min, max, step }: a field for a number; an empty field changes nothing. */
+    /**
+     * { min, max, step }: a field that answers while one types. `set` gets the state from
+     * before the typing; a number out of range waits, and is cut when one leaves.
+     */
     number(option) {
       const { min, max, step } = option;
       const { get, put } = bound(option);
-      const node = h("input", {
-        type: "number", min, max, step,
-        onchange: () => {
-          const value = Math.min(max, Math.max(min, node.valueAsNumber));
-          if (Number.isFinite(value)) put(value);
-          else ui.repaint();
-        },
+      let before = null;
+      const read = ({ type }) => {
+        const end = type === "change";
+        const typed = node.valueAsNumber;
+        const value = end ? Math.min(max, Math.max(min, typed)) : typed;
+        before ??= ui.state();
+        if (value >= min && value <= max) put(value, before);
+        else if (end) ui.repaint();
+        if (end) before = null;
+      };
+      const node = h("input", { type: "number", min, max, step, oninput: read, onchange: read });
+      ui.bind((state) => {
+        // what is typed stays as it is typed: 1. or 1.50
+        if (node.valueAsNumber !== get(state)) set(node, { value: String(get(state)) });
+        set(node, { disabled: off(option, state) });
       });
-      ui.bind((state) => set(node, { value: String(get(state)), disabled: off(option, state) }));
       return labeled(option.label, node);
     },
     /** { maxlength } */

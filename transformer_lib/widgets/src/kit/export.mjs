@@ -1,10 +1,10 @@
 // What a reader takes away: the picture as SVG or PNG, the numbers, the code.
-import { s, set } from "./dom.mjs";
+import { h, s, set } from "./dom.mjs";
 
 const STYLE = [
   "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order",
   "opacity", "font-family", "font-size", "font-weight", "text-anchor",
-  "dominant-baseline", "display", "image-rendering",
+  "dominant-baseline", "display",
 ];
 
 /** Leaves only what a picture alone needs: no roles, and no values of this page's CSS. */
@@ -28,8 +28,7 @@ function frozen(svg) {
 
 /** All SVG pictures below `picture` as one standalone SVG text, on the page's ground. */
 export function toSVG(picture, { title, ground }) {
-  const frame = picture.getBoundingClientRect();
-  const [width, height] = [Math.ceil(frame.width), Math.ceil(frame.height)];
+  const { left, top, width, height } = picture.getBoundingClientRect();
   const all = s("svg", {
     xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`,
   });
@@ -39,7 +38,7 @@ export function toSVG(picture, { title, ground }) {
     const copy = frozen(svg);
     const style = getComputedStyle(svg);
     set(copy, {
-      x: box.left - frame.left, y: box.top - frame.top, width: box.width,
+      x: box.left - left, y: box.top - top, width: box.width,
       height: box.height, "font-family": style.fontFamily, color: style.color,
     });
     all.append(copy);
@@ -52,8 +51,7 @@ export async function toPNG(svg) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
+  const canvas = h("canvas", { width: 2 * image.width, height: 2 * image.height });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
@@ -61,9 +59,6 @@ export async function toPNG(svg) {
 /** Lets the browser save `content` (text or blob) as `name`. */
 export function download(content, name, type) {
   const url = URL.createObjectURL(new Blob([content], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
+  h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }

@@ -53,12 +53,12 @@ function tableView() {
 
 /** The export menu; `get` has svg(), rows(), code() and link() (null outside the book). */
 function exportView(name, get) {
-  const out = h("textarea", { readonly: true, hidden: true, "aria-label": "Exported text" });
+  const out = h("textarea", { readonly: true, hidden: true, "aria-label": "Export" });
   const done = h("span", { role: "status" });
   const copy = async (text) => {
     set(out, { hidden: false, value: text });
     const said = navigator.clipboard?.writeText(text).then(() => true, () => false);
-    set(done, { text: (await said) ? "Copied." : "Copy it from the box below." });
+    set(done, { text: (await said) ? "Copied." : "Copy it below." });
     if (!(await said)) out.select();
   };
   const item = (text, onclick) => h("button", { type: "button", text, onclick });

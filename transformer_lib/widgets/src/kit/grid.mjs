@@ -1,4 +1,4 @@
-// One tab stop for many cells: arrows move, Enter or click locks, Esc unlocks.
+// One tab stop for many cells: arrows move, Enter locks, Esc unlocks, a click does both.
 const MOVES = {
   ArrowUp: ([r, c]) => [r - 1, c],
   ArrowDown: ([r, c]) => [r + 1, c],
@@ -12,14 +12,14 @@ export const same = (a, b) => Boolean(a && b) && a[0] === b[0] && a[1] === b[1];
 const within = (x, n) => Math.max(0, Math.min(n - 1, x));
 export const clamp = ([r, c], [rows, cols]) => [within(r, rows), within(c, cols)];
 
-/** The keys of a grid: here(event) -> cell or null, go(cell), toggle(cell), lock(null). */
-export function keys(node, { size, here, go, toggle, lock, key = () => false }) {
+/** The keys of a grid: here(event) -> cell or null, go(cell), hold(cell), lock(null). */
+export function keys(node, { size, here, go, lock, hold = lock, key = () => false }) {
   node.addEventListener("keydown", (event) => {
     const cell = here(event);
     if (!cell || event.altKey || event.metaKey) return;
     const move = MOVES[event.key];
     if (key(event, cell)) event.preventDefault();
-    else if (event.key === "Enter") toggle(cell);
+    else if (event.key === "Enter") hold(cell);
     else if (event.key === "Escape") lock(null);
     else if (move) go(clamp(move(cell, size(), event.ctrlKey), size()));
     else return;
@@ -52,7 +52,7 @@ export function grid(node, { size, locked, hover, lock, key }) {
     update();
     find(at)?.focus(options);
   };
-  keys(node, { size, here: (event) => cellOf(event.target), go, toggle, lock, key });
+  keys(node, { size, here: (event) => cellOf(event.target), go, lock, key });
   node.addEventListener("click", (event) => {
     const cell = cellOf(event.target);
     if (!cell) return;

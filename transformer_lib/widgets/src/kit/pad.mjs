@@ -51,7 +51,7 @@ export function pad(ui, svg, { label, to, from, key }) {
     hover(at);
     queueMicrotask(() => spot.scrollIntoView({ block: "nearest" })); // where it is painted
   };
-  keys(spot, { size, here: () => at, go, toggle, lock: ui.lock, key });
+  keys(spot, { size, here: () => at, go, lock: ui.lock, hold: (cell) => ui.lock(to(cell)), key });
 
   function draw(next) {
     shape = next;

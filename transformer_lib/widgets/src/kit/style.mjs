@@ -22,11 +22,11 @@ background:none;border:1px solid var(--line);border-radius:6px;margin:0}
 button,select,input,textarea,summary,.options label{min-height:32px;min-width:32px;padding:2px 10px}
 select,option{background:var(--ground);color:var(--text)}
 button,summary,select,label,[type=range]{cursor:pointer;touch-action:manipulation}
-button:hover:not(:disabled),summary:hover{background:var(--surface)}
-button:disabled,input:disabled{opacity:.5;cursor:default}
+:is(button,summary):hover:not(:disabled){background:var(--surface)}
+:disabled{opacity:.5;cursor:default}
 [type=number]{width:6.5em}
 [type=text]{width:20em;max-width:100%;flex:1 1 8em}
-input{accent-color:var(--query)}
+input{accent-color:var(--query);outline-offset:0}
 [type=range]{width:9rem;min-width:5rem;height:28px;padding:0;flex:0 1 auto}
 [type=checkbox]{min-width:18px;width:18px;min-height:18px;height:18px}
 .choice .name{padding:0;float:left}
@@ -36,7 +36,7 @@ input{accent-color:var(--query)}
 .options input{position:absolute;inset:0;width:100%;height:100%;opacity:0}
 .options label:has(:checked){background:var(--text);color:var(--ground)}
 .options label:has(:focus-visible){outline:2px solid currentColor;outline-offset:-5px}
-:focus-visible{outline:2px solid currentColor;outline-offset:2px;scroll-margin:3rem}
+:focus-visible{outline:2px solid currentColor;scroll-margin:3rem 0 9rem}
 .formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
@@ -69,35 +69,33 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 :is(.locked,.active,:focus-visible)>.halo{stroke:var(--ground)}
 .locked>.ring,:focus-visible>.ring{stroke-width:2.5}:focus-visible>.ring{stroke-dasharray:4 3}
 .lit>.box{stroke:var(--text);stroke-width:2}
-.say{margin-top:var(--gap);font-size:max(14px,.95em);min-height:3em}
+.say{margin-top:var(--gap);font-size:max(14px,.95em);min-height:3em;bottom:1.6rem}
 .foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
-.foot,.keys{font-size:var(--small)}
-.fig:has(:focus-visible) .keys{position:sticky;bottom:0;background:var(--ground)}
+.foot,.keys{font-size:var(--small);bottom:0}
+.fig:focus-within :is(.say,.keys){position:sticky;background:var(--ground);box-shadow:0 -1px var(--line)}
 details[open]{flex-basis:100%;order:1}
 summary{list-style:none}
 summary::before{content:"▸";margin-inline-end:.45em}
 details[open]>summary::before{content:"▾"}
 summary::-webkit-details-marker{display:none}
 textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px;
-padding:.5rem;white-space:pre;overflow:auto}
+white-space:pre}
 table{border-collapse:collapse;overflow-wrap:break-word}
 th,td{border:1px solid var(--soft);padding:.15rem .5rem;text-align:end;max-width:16em}
 caption,th{text-align:start}
-th{font-weight:600}
 .error{border:2px solid currentColor;border-radius:6px;padding:.6rem .8rem;
 margin-bottom:var(--gap)}
 @media (pointer:coarse){button,select,summary,.control,input,.options label{min-height:44px}
 button,select,.options label{min-width:44px}.formula button{min-height:32px}
 [type=checkbox]{min-height:24px;width:24px}}
-@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}
 @media (forced-colors:active){svg{forced-color-adjust:none;color:CanvasText}
 .box{fill:Canvas!important;stroke:CanvasText}.hatch{stroke:CanvasText}
 svg text,svg text[class]{fill:CanvasText!important}.masked>text{stroke:Canvas}.axis path{stroke:CanvasText}.area{display:inline;fill:CanvasText}
 :is(.locked,.active,:focus-visible)>.ring{stroke:Highlight}
 .options label:has(:checked),.formula button.lit:not(:disabled){forced-color-adjust:none;background:Highlight;
 color:HighlightText}}
-@media (hover:none) and (pointer:coarse){.keys{display:none}}
+@media (hover:none) and (pointer:coarse){.keys{display:none}.say{bottom:0}}
 @container (max-width:30rem){.say{min-height:6em}.control:has([type=range],[type=text]){
 width:100%}[type=range]{flex:1}.choice{flex-wrap:wrap}}
 @media print{.controls,.foot,.try{display:none}}

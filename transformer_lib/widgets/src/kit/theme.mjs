@@ -37,6 +37,6 @@ export function watchTheme(el, root, signal) {
   for (const node of [document.documentElement, document.body])
     observer.observe(node, { attributes: true });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later, { signal });
-  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  signal.addEventListener("abort", () => observer.disconnect());
   return read;
 }

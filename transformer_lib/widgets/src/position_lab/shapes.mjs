@@ -69,7 +69,8 @@ export function heatmap(geometry, m) {
     kind: alibi ? "pair" : "cell", width: room, height: height + 60, rows: lines, cols: length,
     right, most, ticks, center,
     title: alibi ? "Added to the scores" : "Added to the word vectors",
-    note: alibi ? `head ${head} of ${state.n_heads}` : `shape (${length}, ${width})`,
+    note: state.kind === "none" ? "nothing: all positions look alike, and order is invisible."
+      : alibi ? `head ${head} of ${state.n_heads}` : `shape (${length}, ${width})`,
     paths: [
       ...shades(bands(x), y, (r, c) => grid[r][c] / most),
       ...shades(bands(legend), [4, 15], (_, c) => (alibi ? c / 4 - 1 : c / 2 - 1)),
