@@ -532,7 +532,7 @@ def test_what_is_no_number_is_said_and_the_picture_stays(visit, put):
         field(page).fill(text)
         assert page.said() == before
         warning = page.page.locator(".warning")
-        assert warning.inner_text() == "Type a number from 1 to 999,999, or words."
+        assert warning.inner_text() == "Type 1 to 999,999, or English words."
         assert field(page).input_value() == text
         assert page.page.locator(".error").is_hidden()
     page.page.get_by_role("button", name="Reset").click()

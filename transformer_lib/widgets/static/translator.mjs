@@ -33,7 +33,7 @@ input{accent-color:var(--query);outline-offset:0}
 .options input{position:absolute;inset:0;width:100%;height:100%;opacity:0}
 .options label:has(:checked){background:var(--text);color:var(--ground)}
 .options label:has(:focus-visible){outline:2px solid currentColor;outline-offset:-5px}
-:focus-visible{outline:2px solid currentColor;scroll-margin:3rem 0 9rem}
+:focus-visible{outline:2px solid currentColor;scroll-margin:3rem}
 .formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
@@ -66,11 +66,11 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 :is(.locked,.active,:focus-visible)>.halo{stroke:var(--ground)}
 .locked>.ring,:focus-visible>.ring{stroke-width:2.5}:focus-visible>.ring{stroke-dasharray:4 3}
 .lit>.box{stroke:var(--text);stroke-width:2}
-.say{margin-top:var(--gap);font-size:max(14px,.95em);min-height:3em;bottom:1.6rem}
+.say{margin-top:var(--gap);font-size:max(14px,.95em);min-height:3em}
 .foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
-.foot,.keys{font-size:var(--small);bottom:0}
-.fig:focus-within :is(.say,.keys){position:sticky;background:var(--ground);box-shadow:0 -1px var(--line)}
+.foot,.keys{font-size:var(--small)}
+.fig:has(:focus-visible) .keys{position:sticky;bottom:0;background:var(--ground)}
 details[open]{flex-basis:100%;order:1}
 summary{list-style:none}
 summary::before{content:"▸";margin-inline-end:.45em}
@@ -92,7 +92,7 @@ svg text,svg text[class]{fill:CanvasText!important}.masked>text{stroke:Canvas}.a
 :is(.locked,.active,:focus-visible)>.ring{stroke:Highlight}
 .options label:has(:checked),.formula button.lit:not(:disabled){forced-color-adjust:none;background:Highlight;
 color:HighlightText}}
-@media (hover:none) and (pointer:coarse){.keys{display:none}.say{bottom:0}}
+@media (hover:none) and (pointer:coarse){.keys{display:none}}
 @container (max-width:30rem){.say{min-height:6em}.control:has([type=range],[type=text]){
 width:100%}[type=range]{flex:1}.choice{flex-wrap:wrap}}
 @media print{.controls,.foot,.try{display:none}}
