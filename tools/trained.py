@@ -1,7 +1,8 @@
 """Compare what a model prints that was trained in the notebook itself.
 
 Processors add up in different orders, and hundreds of steps of training turn the
-last bit of a sum into the second or third digit of a loss. In a cell tagged
+last bit of a sum into the second or third digit of a loss; the same bit can decide
+which token is drawn. In a cell tagged
 `trained`, a decimal or a percentage may differ from the stored one by one unit of
 its last printed digit, and a live figure is not compared (a picture never is).
 All words and all other numbers must be equal; what the text claims is asserted.
