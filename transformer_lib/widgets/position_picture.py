@@ -167,17 +167,7 @@ def plot(lab: PositionLab) -> Any:
 
     figure, (top, below) = plt.subplots(2, 1, figsize=(7.2, 5.0))
     if lab.view == "order":
-        result = lab.shuffled()
-        most = max(_largest(result.before), _largest(result.after))
-        shuffled = [lab.tokens[i] for i in lab.order]
-        for axes, grid, tokens in (
-            (top, result.before, lab.tokens),
-            (below, result.after, shuffled),
-        ):
-            _image(axes, grid.T, most)
-            axes.set_xticks(range(len(tokens)), [token_text(t, 10) for t in tokens])
-            axes.set(ylabel="dimension")
-        below.set(xlabel="word, at positions 0, 1, 2, ...")
+        _image_words(lab, top, below)
         return figure
     across, down = _axes(lab)
     _image(top, _grid(lab), _largest(_grid(lab)))
@@ -195,6 +185,20 @@ def plot(lab: PositionLab) -> Any:
     top.locator_params(integer=True)
     below.set(xlabel=_axis(lab), ylabel="bias" if lab.kind == "alibi" else "value")
     return figure
+
+
+def _image_words(lab: PositionLab, top: Any, below: Any) -> None:
+    result = lab.shuffled()
+    most = max(_largest(result.before), _largest(result.after))
+    shuffled = [lab.tokens[i] for i in lab.order]
+    for axes, grid, tokens in (
+        (top, result.before, lab.tokens),
+        (below, result.after, shuffled),
+    ):
+        _image(axes, grid.T, most)
+        axes.set_xticks(range(len(tokens)), [token_text(t, 10) for t in tokens])
+        axes.set(ylabel="dimension")
+    below.set(xlabel="word, at positions 0, 1, 2, ...")
 
 
 def _image(axes: Any, grid: Any, most: float) -> None:
