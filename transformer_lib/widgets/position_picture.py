@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +72,7 @@ def _heatmap(lab: PositionLab) -> str:
 
 
 def _curves(lab: PositionLab) -> str:
-    curves = list(curves_of(lab))
+    curves = list(words.curves_of(lab))
     low, high = _span(curves)
     places = [n for _, points in curves for n, _ in points]
     first, last = min(places), max(places)
@@ -123,21 +123,6 @@ def _words(lab: PositionLab) -> str:
     return svg(70.0 + step * len(lab.tokens), 260.0, label, body)
 
 
-def curves_of(lab: PositionLab) -> Iterator[tuple[str, list[tuple[int, float]]]]:
-    """Yield the name and the points of each curve of this view."""
-    m = words.held_position(lab)
-    if lab.view == "similarity":
-        row = lab.similarity()[m]
-        yield f"m = {m}", [(n - m, x) for n, x in enumerate(row)]
-        return
-    for i in lab.shown_dimensions():
-        if lab.kind == "alibi":
-            yield f"head {i}", list(enumerate(lab.bias_of(i)[m]))
-        else:
-            points = [(n, row[i]) for n, row in enumerate(lab.values())]
-            yield f"dim {i} {words.pace(lab, i)}".strip(), points
-
-
 def _grid(lab: PositionLab) -> Any:
     values = np.array(lab.values())
     return values if lab.kind == "alibi" else values.T
@@ -177,7 +162,7 @@ def plot(lab: PositionLab) -> Any:
         top.text(0.5, 0.5, _EQUAL, transform=top.transAxes, **middle)
         below.remove()
         return figure
-    for (name, points), dash in zip(curves_of(lab), _DASHES, strict=False):
+    for (name, points), dash in zip(words.curves_of(lab), _DASHES, strict=False):
         line = (0, [float(x) for x in dash.split()]) if dash != "none" else "-"
         at, values = zip(*points, strict=True)
         below.plot(at, values, color=palette()["light"]["position"], linestyle=line)

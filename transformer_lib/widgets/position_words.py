@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from transformer_lib.widgets import position_values as numbers
@@ -167,3 +168,18 @@ def word_table(lab: PositionLab) -> tuple[list[str], list[list[Any]]]:
         for place, old in enumerate(lab.order)
     ]
     return ["word", "from", "to", "input vector", "output changes by"], rows
+
+
+def curves_of(lab: PositionLab) -> Iterator[tuple[str, list[tuple[int, float]]]]:
+    """Yield the name and the points of each curve of this view."""
+    m = held_position(lab)
+    if lab.view == "similarity":
+        row = lab.similarity()[m]
+        yield f"m = {m}", [(n - m, x) for n, x in enumerate(row)]
+        return
+    for i in lab.shown_dimensions():
+        if lab.kind == "alibi":
+            yield f"head {i}", list(enumerate(lab.bias_of(i)[m]))
+        else:
+            points = [(n, row[i]) for n, row in enumerate(lab.values())]
+            yield f"dim {i} {pace(lab, i)}".strip(), points
