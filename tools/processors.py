@@ -12,9 +12,8 @@ import sys
 from pathlib import Path
 
 from tools.kernels import kernel_environment
+from tools.stages import ROOT
 from tools.strict_run import strict_command
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def held_to(aten: str, mkl: str, onednn: str) -> dict[str, str]:

@@ -2,10 +2,10 @@
 
 Processors add up in different orders, and hundreds of steps of training turn the
 last bit of a sum into the second or third digit of a loss; the same bit can decide
-which token is drawn. In a cell tagged
-`trained`, a decimal or a percentage may differ from the stored one by one unit of
-its last printed digit, and a live figure is not compared (a picture never is).
-All words and all other numbers must be equal; what the text claims is asserted.
+which token is drawn. In a cell tagged `trained`, a decimal or a percentage may differ
+from the stored one by one unit of its last printed digit, and a live figure is not
+compared (a picture never is). All words and all other numbers must be equal; what the
+text claims is asserted.
 """
 
 from __future__ import annotations

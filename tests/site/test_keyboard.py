@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from browser import require_chromium
 from playwright.sync_api import Browser, Page
 from survey import UNFOLD, WALK, run_axe
 
@@ -107,7 +106,6 @@ def test_walk_finds_what_it_looks_for(chromium: Browser) -> None:
 
 
 def test_axe_finds_a_skipped_heading(chromium: Browser) -> None:
-    require_chromium()
     page = chromium.new_page()
     page.set_content("<html lang=en><title>t</title><main><h1>a</h1><h3>b</h3></main>")
     found = run_axe(page)
