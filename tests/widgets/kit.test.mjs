@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  cividisRGB, hatch, inkOn, line, matrixFrame, number, palette, percent, python, quote,
-  scale, short, tokenText,
+  hatch, inkOn, line, matrixFrame, number, percent, python, quote, scale, short, tokenText,
 } from "../../transformer_lib/widgets/src/kit/index.mjs";
 import { difference, read, write } from "../../transformer_lib/widgets/src/kit/link.mjs";
-import { contrast, rgb } from "../../transformer_lib/widgets/src/kit/palette.mjs";
+import { cividisRGB, contrast, palette, rgb } from "../../transformer_lib/widgets/src/kit/palette.mjs";
 import { csv } from "../../transformer_lib/widgets/src/kit/text.mjs";
 
 for (const theme of ["light", "dark"]) {

@@ -227,6 +227,25 @@ def test_phone_has_no_sideways_scroll_and_readable_text(visit, put, example, the
     assert page.page.evaluate(TARGETS, 24) == []
 
 
+def test_each_number_field_says_its_range(visit, alone):
+    page = visit(**PHONE)
+    page.open(alone)
+    fields = page.page.locator("[type=number]")
+    if fields.count() == 0:
+        pytest.skip("this figure has no number field")
+    page.page.locator("[data-row]").first.click()  # some fields are of the held cell
+    for field in fields.all():
+        least, most = (field.get_attribute(name) for name in ("min", "max"))
+        status = field.locator("xpath=..").get_by_role("status")
+        field.fill(f"{most}0")
+        expect(status).to_have_text(f"only {least} to {most}")
+        below = status.bounding_box()["y"] - field.bounding_box()["y"]
+        assert 0 < below < 60
+        assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+        field.fill(least)
+        expect(status).to_have_text("")
+
+
 def test_targets_are_large_where_touch_is_coarse(visit, alone):
     page = visit(has_touch=True, is_mobile=True, **PHONE)
     page.open(alone)

@@ -33,8 +33,11 @@ const both = (by) => ({
   disabled: ({ m, n }) => !inside(m + by, 0, LAST) || !inside(n + by, 0, LAST),
 });
 
-const shift = (ui) => ui.group(
-  "Shift both by 5", ui.button({ label: "− 5", ...both(-5) }), ui.button({ label: "+ 5", ...both(5) }),
+const shift = (ui) => h(
+  "div", { class: "control", role: "group", "aria-label": "Shift both by 5" },
+  h("span", { class: "name", text: "Shift both by 5", "aria-hidden": "true" }),
+  ui.button({ label: "− 5", ...both(-5) }),
+  ui.button({ label: "+ 5", ...both(5) }),
 );
 
 /** How fast the clocks turn, so it stands with them. */

@@ -55,7 +55,7 @@ function fitting(d, heads) {
 function controls(ui, typed) {
   const whole = (label, trait, more = {}) => {
     const [min, max] = [Math.max(1, RANGES[trait][0]), RANGES[trait][1]];
-    const node = ui.number({
+    return ui.number({
       label, min, max, step: 1, get: (state) => state[trait],
       ...more,
       set: (value, state) => {
@@ -63,11 +63,6 @@ function controls(ui, typed) {
         return (more.patch ?? ((n) => ({ [trait]: n })))(Math.round(value), state);
       },
     });
-    const limit = h("small", { role: "status" });
-    node.append(limit);
-    node.addEventListener("input", ({ target: { valueAsNumber: n } }) =>
-      set(limit, { text: n < min || n > max ? `only ${min} to ${max}` : "" }));
-    return node;
   };
   const same = (sizes) => (state) =>
     Object.entries(sizes).every(([name, value]) => state[name] === value);
@@ -255,7 +250,7 @@ export default figure({
 dl{display:grid;grid-template-columns:repeat(3,auto);justify-content:start;gap:0 1.6rem;margin:0}dt{color:var(--quiet)}dd{margin:0;font-weight:700}
 .said{min-height:1.5em}.why{flex:1 1 100%}
 .sizes [type=number]{width:5.6em}
-.sizes .name{white-space:nowrap}.sizes select{padding-inline:4px 0}.sizes small:not(:empty){flex:0 0 100%}.sizes .control:has(small:not(:empty)){flex-wrap:wrap}
+.sizes .name{white-space:nowrap}.sizes select{padding-inline:4px 0}
 .bar{fill:var(--quiet)}.rule,.group{fill:none;stroke:var(--line)}
 .group{stroke-width:4}.group.attention{stroke:var(--query)}.group.ff{stroke:var(--value);stroke-dasharray:8 3}
 .piece{stroke:var(--line);fill:var(--text)}.of0{fill-opacity:0}.of1{fill-opacity:.16}

@@ -36,17 +36,20 @@ export function controls(ui) {
     },
     /**
      * { min, max, step }: a field that answers while one types. `set` gets the state from
-     * before the typing; a number out of range waits, and is cut when one leaves.
+     * before the typing; a number out of range waits, is told the range, and is cut when
+     * one leaves.
      */
     number(option) {
       const { min, max, step } = option;
       const { get, put } = bound(option);
+      const limit = h("small", { role: "status" });
       let before = null;
       const read = ({ type }) => {
         const end = type === "change";
         const typed = node.valueAsNumber;
         const value = end ? Math.min(max, Math.max(min, typed)) : typed;
         before ??= ui.state();
+        if (!end) set(limit, { text: typed < min || typed > max ? `only ${min} to ${max}` : "" });
         if (value >= min && value <= max) put(value, before);
         else if (end) ui.repaint();
         if (end) before = null;
@@ -57,7 +60,7 @@ export function controls(ui) {
         if (node.valueAsNumber !== get(state)) set(node, { value: String(get(state)) });
         set(node, { disabled: off(option, state) });
       });
-      return labeled(option.label, node);
+      return labeled(option.label, node, limit);
     },
     /** { maxlength } */
     text(option) {
@@ -130,13 +133,6 @@ export function controls(ui) {
         disabled: off(option, state) && !node.matches(":focus-visible"), text: text(state),
       }));
       return node;
-    },
-    /** A title and several controls in one labeled group. */
-    group(label, ...parts) {
-      return h(
-        "div", { class: "control", role: "group", "aria-label": label },
-        h("span", { class: "name", text: label, "aria-hidden": "true" }), ...parts,
-      );
     },
   };
 }

@@ -32,9 +32,9 @@ ui     state() now; set({ trait: value }) changes traits here and in Python; res
        layout runs only when state or width changed, draw also when the hover changed.
        widget is what anywidget gave: bring(ui, ...) of inference/ asks it for weights.
        Never change what state() holds: build new lists.
-controls  ui.slider, number, text, toggle, select, choice, button, group: controls.mjs.
+controls  ui.slider, number, text, toggle, select, choice, button: controls.mjs.
        Bound by { label, trait } or { label, get(state), set(value, state) -> patch },
-       `disabled(state)`; they update themselves.
+       `disabled(state)`; they update themselves. A number out of range is told the range.
 matrix a token-by-token SVG grid, one tab stop: arrows, Home, End, Ctrl+Home, Ctrl+End,
        Enter or click locks, Esc unlocks, hover or focus shows: matrix.mjs. A label must
        contain the text that its cell shows (voice control asks for what it sees).
@@ -60,5 +60,5 @@ export { hatch, line, matrixFrame, scale } from "./geometry.mjs";
 export { grid } from "./grid.mjs";
 export { matrix, panel } from "./matrix.mjs";
 export { pad } from "./pad.mjs";
-export { cividis, cividisRGB, inkOn, palette } from "./palette.mjs";
+export { cividis, inkOn } from "./palette.mjs";
 export { number, percent, python, pythonRows, quote, short, tokenText } from "./text.mjs";

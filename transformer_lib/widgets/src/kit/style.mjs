@@ -16,6 +16,7 @@ p{margin:0}
 margin-bottom:var(--gap)}
 .control,summary,.options label{display:inline-flex;align-items:center}
 .control{gap:.5rem;min-height:32px;max-width:100%;border:0;margin:0;padding:0;min-width:0}
+.control:has(small){flex-wrap:wrap}small{width:0;min-width:100%}small:empty{min-width:0;margin-left:-.5rem}
 output{min-width:3.2em}
 button,select,input,textarea,summary{font:inherit;color:inherit;
 background:none;border:1px solid var(--line);border-radius:6px;margin:0}
