@@ -8,6 +8,7 @@ import pytest
 import torch
 from figure_page import run_node
 from torch.utils.flop_counter import FlopCounterMode
+from touch import FINGER
 
 from transformer_lib.attention import attention, attention_weights
 from transformer_lib.blocks import Config
@@ -441,6 +442,21 @@ def test_a_field_says_its_limit(visit, put):
     assert limit.is_visible()
     field.fill("100")
     assert limit.count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+@pytest.mark.parametrize("by", ["finger", "mouse"])
+def test_no_number_of_a_size_is_cut(visit, put, width, by):
+    size = {"viewport": {"width": width, "height": 684}}
+    page = visit(**(FINGER if by == "finger" else {}) | size)
+    page.open(put(ShapeLedger().html()))
+    fields = page.page.locator(".sizes [type=number]")
+    cut = """all => all.filter(n => n.scrollWidth > n.clientWidth)
+        .map(n => [n.labels[0].textContent, n.value])"""
+    assert fields.count() == 7
+    assert fields.evaluate_all(cut) == []
+    fields.evaluate_all("all => { for (const n of all) n.value = n.max; }")
+    assert fields.evaluate_all(cut) == []
 
 
 @pytest.mark.parametrize("width", [320, 360])

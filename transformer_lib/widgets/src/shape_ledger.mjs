@@ -246,10 +246,10 @@ export default figure({
   build,
   css: `
 .say{min-height:4.6em}
-.sizes{display:flex;flex-wrap:wrap;gap:.4rem .8rem}.watch{flex:1 1 100%;border-inline-start:3px solid var(--line);padding-inline-start:.6rem}
+.sizes{display:flex;flex-wrap:wrap;gap:.4rem .6rem}.watch{flex:1 1 100%;border-inline-start:3px solid var(--line);padding-inline-start:.6rem}
 dl{display:grid;grid-template-columns:repeat(3,auto);justify-content:start;gap:0 1.6rem;margin:0}dt{color:var(--quiet)}dd{margin:0;font-weight:700}
 .said{min-height:1.5em}.why{flex:1 1 100%}
-.sizes [type=number]{width:5.6em}
+.sizes [type=number]{width:6.2em;padding-inline:4px}
 .sizes .name{white-space:nowrap}.sizes select{padding-inline:4px 0}
 .bar{fill:var(--quiet)}.rule,.group{fill:none;stroke:var(--line)}
 .group{stroke-width:4}.group.attention{stroke:var(--query)}.group.ff{stroke:var(--value);stroke-dasharray:8 3}
@@ -258,9 +258,8 @@ dl{display:grid;grid-template-columns:repeat(3,auto);justify-content:start;gap:0
 .lit .token{font-weight:700}
 @media (forced-colors:active){.piece{fill:Canvas;stroke:CanvasText}.bar{fill:CanvasText}
 .group,.rule{stroke:CanvasText}}
-@container (max-width:30rem){dl{display:block}dl div{display:flex;justify-content:space-between}.said{min-height:3em}.say{min-height:10.6em}.sizes .control{flex:1 1 8.5em}
-.sizes :is(select,[type=number]){flex:1 1 0;min-width:0;width:0}
-.sizes .control:has(select){flex-grow:9}
+@container (max-width:30rem){dl{display:block}dl div{display:flex;justify-content:space-between}.said{min-height:3em}.say{min-height:10.6em}.sizes .control{flex:1 1 auto}
+.sizes [type=number]{flex:1 0 auto;width:5em}.sizes select{flex:1 0 6.6em;width:0}
 .sizes .control:is(:first-child,:has([type=checkbox])){flex-basis:100%}}
 `,
 });
