@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from figure_page import READY, run_node
+from figure_page import READY, placeholder, run_node
 from touch import FINGER
 
 from transformer_lib.attention import attention, attention_weights
@@ -496,3 +496,13 @@ def test_the_map_shows_no_weight_before_its_step(visit, put):
     page.page.get_by_role("radio", name="softmax", exact=True).check()
     page.said()
     assert numbers.count() == 15
+
+
+def test_the_page_says_what_is_wrong_with_a_state(visit, put):
+    state = AttentionStepper(step=2).state()
+    page = visit()
+    page.open(put(placeholder("attention_stepper", state | {"query": [[1.0]]})))
+    said = page.page.locator(".error").inner_text()
+    assert "query, key, value need a row for each of 2 to 16 tokens" in said
+    assert "got 5 tokens, 1 × 1,5 × 4,5 × " in said
+    assert said.endswith("none, step 2. Reset brings it back.")

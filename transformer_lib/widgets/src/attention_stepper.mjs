@@ -20,6 +20,7 @@ const signs = (text) => [...text].length;
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check({ tokens, query, key, value }, { mask, step }) {
   const n = tokens.length;
+  const shape = (rows) => (Array.isArray(rows) ? `${rows.length} × ${rows[0]?.length}` : rows);
   const fits = (rows, width) =>
     width > 0 && rows.length === n &&
     rows.every((row) => row.length === width && row.every(Number.isFinite));
@@ -29,7 +30,12 @@ function check({ tokens, query, key, value }, { mask, step }) {
     fits(query, width) && fits(key, width) && fits(value, value[0]?.length) &&
     (Array.isArray(mask) ? mask.length === n && mask.every((row) => row.length === n)
       : mask === "none" || mask === "causal");
-  if (!right) throw Error("its numbers must fit");
+  if (!right)
+    throw Error(
+      `query, key, value need a row for each of 2 to 16 tokens, mask none, ` +
+      `causal or square, step 0 to ${LAST}, got ${n} tokens, ` +
+      `${[query, key, value, mask].map(shape)}, step ${step}`,
+    );
 }
 
 function softmax(scores, open) {
@@ -169,10 +175,9 @@ function entry(geometry, band, [i, j], at) {
       text: open[i][j] ? (geometry.ledger.wide ? fit(scaled[i][j]) : "✓") : "-inf",
       masked: !open[i][j],
     }),
-    softmax: () => ({
-      text: open[i][j] ? number(weights[i][j]) : "0", masked: !open[i][j],
-      ...(open[i][j] && { fill: cividis(weights[i][j]), ink: inkOn(weights[i][j]) }),
-    }),
+    softmax: () => open[i][j]
+      ? { text: number(weights[i][j]), fill: cividis(weights[i][j]), ink: inkOn(weights[i][j]) }
+      : { text: "0", masked: true },
   };
   return shapes[band.name ?? band.part]();
 }
@@ -272,16 +277,13 @@ function ledger(ui) {
   // Outside the cells: their names say the same in words, and not these very digits.
   const columns = s("g", { "aria-hidden": "true" });
   const body = s("g", { role: "presentation" });
-  const picture = s("svg", { role: "grid", "aria-label": "Steps of the query, key by key" }, marks, columns, body);
+  const picture = s("svg", { role: "grid", "aria-label": "Steps, key by key" }, marks, columns, body);
   const box = panel("One query", picture);
   let geometry = null;
   const cellOf = (j) => (geometry.ledger.wide ? [0, j] : [j, 0]);
   const pairAt = (cell) => cell && [geometry.pair[0], cell[0] + cell[1]];
   const cells = grid(box.node, {
-    size: () => {
-      const n = geometry.tokens.length;
-      return geometry.ledger.wide ? [1, n] : [n, 1];
-    },
+    size: () => cellOf(geometry.tokens.length - 1).map((last) => last + 1),
     locked: () => (geometry.state.locked ? cellOf(geometry.pair[1]) : null),
     hover: (cell) => ui.hover(pairAt(cell)),
     lock: (cell) => ui.lock(pairAt(cell)),
@@ -436,7 +438,6 @@ export function closeUp(geometry, pair) {
         ...at(l, dims.length + 0.15 * flat),
       });
   });
-  if (!flat) for (const text of texts.slice(0, dims.length)) text.x = 20;
   return {
     texts,
     width: flat ? 58 + (room + 1.3) * column : 40 + 3 * column,
@@ -536,7 +537,7 @@ function textField(ui) {
       h("div", { class: "line" },
         field, ui.button({ label: words ? "Show" : "Ask Python", action: () => send(true) })),
       words ? h("details", {}, h("summary", { text: `The ${words.length} words it knows` }),
-        h("p", { class: "words", text: words.join("  ") })) : "",
+        h("p", { class: "words token", text: words.join("  ") })) : "",
       note,
     );
   }
@@ -603,10 +604,8 @@ function build(ui) {
 
 const css = `
 .say{min-height:4.6em}
-.base{fill:none!important;stroke:currentColor;stroke-width:1}
-.base.query{stroke:var(--query)}.base.key{stroke:var(--key)}.base.value{stroke:var(--value)}
-.formula .query:not(.lit){color:var(--query)}.formula .key:not(.lit){color:var(--key)}
-.formula .value:not(.lit){color:var(--value)}
+.query{--ink:var(--query)}.key{--ink:var(--key)}.value{--ink:var(--value)}
+.base{fill:none!important;stroke:var(--ink)}.formula button:not(.lit){color:var(--ink)}
 .formula .now{box-shadow:inset 0 0 0 2px currentColor}
 @media (forced-colors:active){.formula .now{border:2px solid Highlight}}
 .now>.box[fill=transparent]{fill:var(--surface)}
@@ -616,15 +615,14 @@ const css = `
 .line{flex:1 1 100%;display:flex;gap:.5rem}.line .control:has(input){width:0;flex:1}
 .line input{width:0;min-width:0}.line button{flex:none}.note{flex:1 1 12em;min-height:1.5em}
 @container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{min-height:9em}}
-.words{white-space:pre-wrap;font-family:var(--mono);font-size:12.5px}
+.words{white-space:pre-wrap}
 `;
 
 export default figure({
   name: "attention_stepper",
   title: "Attention, step by step",
   tip:
-    "pick a query, then press Step. Which key gets the largest score? At the end: what " +
-    "becomes of its value?",
+    "pick a query, press Step. Which key gets the largest score? What becomes of its value?",
   traits: [
     "tokens", "query", "key", "value", "mask", "step", "selected", "locked", "text", "model",
     "_ask", "_note",
