@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from figure_page import Visit, run_node
+from figure_page import Visit, placeholder, run_node
 from playwright.sync_api import expect
 
 from transformer_lib.positions import (
@@ -458,3 +458,29 @@ def test_every_kind_in_every_view_fits_a_phone(visit, put, kind, view):
     assert page.said() == lab.summary()
     assert page.page.locator(".error").is_hidden()
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@pytest.mark.parametrize(
+    ("patch", "rule"),
+    [
+        ({"length": 65}, "length must be from 2 to 64, got 65"),
+        ({"d_model": 7}, "d_model must be even"),
+        ({"kind": "own"}, "kind known, order each place once, got 16,own,"),
+        ({"order": [0, 1]}, "order each place once, got 16,sinusoidal,0,1"),
+    ],
+)
+def test_the_page_says_what_is_wrong_with_a_state(visit, put, patch, rule):
+    page = visit()
+    page.open(put(placeholder("position_lab", PositionLab().state() | patch)))
+    said = page.page.locator(".error").inner_text()
+    assert rule in said
+    assert said.endswith(". Reset brings it back.")
+
+
+def test_the_words_say_that_they_are_shuffled(visit, put):
+    page = visit()
+    page.open(put(PositionLab(view="order").html()))
+    label = "The words of the shuffled sentence"
+    assert page.page.get_by_role("grid", name=label).count() == 1
+    page.page.locator("summary", has_text="Data table").click()
+    assert page.page.locator("caption:visible").inner_text() == label

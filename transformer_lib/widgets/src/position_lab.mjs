@@ -18,12 +18,14 @@ const RANGES = {
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
-  const { order, d_model: width, kind } = state;
-  const right =
-    Object.entries(RANGES).every(([name, [low, high]]) => state[name] >= low && state[name] <= high) &&
-    width % 2 === 0 && EQUATIONS[kind] &&
-    String([...order].sort((a, b) => a - b)) === String([...state.tokens.keys()]);
-  if (!right) throw Error("it must fit");
+  for (const [name, [low, high]] of Object.entries(RANGES))
+    if (!(state[name] >= low && state[name] <= high))
+      throw Error(`${name} must be from ${low} to ${high}, got ${state[name]}`);
+  const { order, tokens, d_model: width, kind } = state;
+  if (width % 2 || !EQUATIONS[kind] || `${order.toSorted((a, b) => a - b)}` !== `${[...tokens.keys()]}`)
+    throw Error(
+      `d_model must be even, kind known, order each place once, got ${[width, kind, order]}`,
+    );
 }
 
 /** How much is shown: a table ends somewhere, and so what is held may be beyond. */
@@ -114,7 +116,7 @@ function controls(ui) {
       label: "Shuffle", action: ({ order }) => ({ order: shuffledOrder(order) }),
     })),
     when("order", ui.button({
-      label: "As written", action: ({ order }) => ({ order: [...order.keys()] }),
+      label: "As written", action: ({ order }) => ({ order: order.toSorted((a, b) => a - b) }),
     })),
   ];
 }
@@ -153,7 +155,7 @@ function picture(ui, label) {
 
 function build(ui) {
   const [heat, below, order] =
-    ["Heatmap", "Curves", "Shuffled"].map((label) => picture(ui, label));
+    ["Heatmap", "Curves", "The words of the shuffled sentence"].map((label) => picture(ui, label));
   const inOrder = ({ tokens, order }) => order.map((old) => tokens[old]);
   let [stage, before, swapped] = [null, inOrder(ui.state()), []];
   return {
@@ -186,7 +188,7 @@ export default figure({
   name: "position_lab",
   title: "Position lab",
   tip:
-    "compare fast with slow. Under “word order”, choose “none” and swap two words; then “sinusoidal”.",
+    "compare fast with slow. Under word order, swap two words with none, then with sinusoidal.",
   traits: [
     "kind", "view", "length", "d_model", "base", "position", "other", "dimension",
     "dimensions", "n_heads", "head", "tokens", "order", "rows",
@@ -200,7 +202,7 @@ export default figure({
   build,
   css:
     ".plus,.dot{fill:var(--position)}.minus{fill:var(--minus)}" +
-    ".plus,.minus,.crisp{shape-rendering:crispEdges}" +
+    ".plus,.minus{shape-rendering:crispEdges}" +
     ".ink,.chalk,.thin,.curve,.rule,.link,.chip{fill:none;stroke:var(--text)}" +
     ".thin{stroke:var(--line)}.ink{stroke-opacity:.6}" +
     ".chalk,.dot{stroke:var(--ground)}" +

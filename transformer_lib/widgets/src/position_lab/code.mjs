@@ -2,7 +2,6 @@
 import { python, pythonRows } from "../kit/index.mjs";
 import { wordVectors } from "./values.mjs";
 
-const float = (x) => (Number.isInteger(x) ? `${x}.0` : String(x));
 const m = ["position", "m", "position"];
 const i = ["dimension", "2i"];
 
@@ -14,7 +13,7 @@ export const EQUATIONS = {
   alibi: ["score − slope · |", ["query", "m", "query"], " − ", ["key", "n", "key"], "|"],
 };
 
-const vector = (row) => `torch.tensor([${row.map((x) => x.toFixed(5)).join(", ")}])`;
+const vector = (row) => tensor([row]) + "[0]";
 const tensor = (rows, digits = 5) => `torch.tensor(${pythonRows(rows, (x) => x.toFixed(digits))})`;
 
 const IMPORTS = {
@@ -28,7 +27,7 @@ function build({ state, head }, rows) {
   const embed = `.embed(torch.zeros(${size}), places)`;
   return [`places = torch.arange(${rows.length})`, ...{
     none: [`positions = NoPositions()${embed}`],
-    sinusoidal: [`positions = sinusoid(places, ${rows[0].length}, base=${float(state.base)})`],
+    sinusoidal: [`positions = sinusoid(places, ${rows[0].length}, base=float(${state.base}))`],
     learned: [
       `learned = LearnedPositions(${size})`,
       `learned.table.weight.data = ${tensor(rows)}`,

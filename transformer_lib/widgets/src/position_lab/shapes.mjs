@@ -6,7 +6,7 @@ import { pace } from "./words.mjs";
 const STEPS = 10; // shades on each side of zero
 const [LEFT, RIGHT] = [48, 80]; // room for numbers and for the names of the curves
 const SIGN = 7.6; // width of one monospace sign
-const DASHES = [null, "9 4", "2 3", "12 3 2 3", "5 2"];
+const DASHES = [null, "9 4", "2 3", "9 2 2 2", "5 2"];
 
 const digits = (x) => short(x, Math.abs(x) >= 0.1 ? 2 : 3);
 const largest = (rows) => Math.max(...rows.flat().map(Math.abs)) || 1;
@@ -74,8 +74,8 @@ export function heatmap(geometry, m) {
     paths: [
       ...shades(bands(x), y, (r, c) => grid[r][c] / most),
       ...shades(bands(legend), [4, 15], (_, c) => (alibi ? c / 4 - 1 : c / 2 - 1)),
-      [box(LEFT, 22, right, low), "thin crisp"],
-      [alibi ? box(LEFT, y[m], right, y[m + 1]) : box(x[m], 22, x[m + 1], low), "rule crisp"],
+      [box(LEFT, 22, right, low), "thin"],
+      [alibi ? box(LEFT, y[m], right, y[m + 1]) : box(x[m], 22, x[m + 1], low), "rule"],
     ],
     texts: [
       ...ticks.map((c) => [center(c), low + 13, c, across]),
@@ -155,7 +155,7 @@ export function curves(geometry, heat, [kind, a, n], m) {
     ],
     pick(px, py) {
       const off = main.map(([place]) => Math.abs(place - px));
-      return py > 0 && py < 166 ? [0, off.indexOf(Math.min(...off))] : null;
+      return py < 166 ? [0, off.indexOf(Math.min(...off))] : null;
     },
     box: ([, c]) => ({ x: main[c][0] - 4, y: main[c][1] - 4, width: 8, height: 8 }),
   };

@@ -100,7 +100,7 @@ export function sentence(geometry, active) {
 export function table({ state, values, similarity, words, m, alibi }) {
   if (state.view === "order")
     return {
-      caption: "Shuffled",
+      caption: "The words of the shuffled sentence",
       header: ["word", "from", "to", "input vector", "output changes by"],
       rows: state.order.map((old, place) => [
         tokenText(state.tokens[old], 40), old, place,
