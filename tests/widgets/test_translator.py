@@ -528,11 +528,14 @@ def test_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     page = visit(**PHONE)
     page.open(put(Translator().html()))
     before = page.said()
-    for text in ("0", "1000000", "-4", ""):
+    for text in ("0", "1000000", "-4", "", "hello", "twenty one", "zwölf"):
         field(page).fill(text)
         assert page.said() == before
         warning = page.page.locator(".warning")
-        assert warning.inner_text() == "Type 1 to 999,999, or English words."
+        assert warning.inner_text() == (
+            "Type 1 to 999,999, or its English words: one hundred and twenty-one."
+        )
+        assert result(page) == "twenty-one → einundzwanzig ✓ right"
         assert field(page).input_value() == text
         assert page.page.locator(".error").is_hidden()
     page.page.get_by_role("button", name="Reset").click()

@@ -5,6 +5,7 @@ import {
   set, tokenText,
 } from "./kit/index.mjs";
 import { LONGEST, MOST, SHIPPED, createAnswers, wordsOf } from "./translator/answers.mjs";
+import { numberOf } from "./translator/numbers.mjs";
 import { choices, frame, headings, lines, sources, step } from "./translator/shapes.mjs";
 import {
   cellSentence, headsOf, pytorch, rowSentence, sentence, table, verdict,
@@ -171,7 +172,10 @@ const walking = (ui, now) => ({ key }) => {
   return Boolean(by);
 };
 
-/** The field: what is no number stays in it, and is said; the picture stays too. */
+/**
+ * The field: what is no number, as the model has learned them, stays in it, and is said; the
+ * picture stays too.
+ */
 function field(ui, page) {
   let typed = null;
   const warning = h("p", { class: "warning", role: "status" });
@@ -180,9 +184,9 @@ function field(ui, page) {
     get: ({ text }) => typed ?? text,
     set: (value) => {
       const text = value.replace(/\p{Surrogate}/gu, "\ufffd");
-      const good = wordsOf(text) !== null;
+      const good = numberOf(wordsOf(text) ?? "");
       typed = good ? null : text;
-      set(warning, { text: good ? "" : "Type 1 to 999,999, or English words." });
+      set(warning, { text: good ? "" : "Type 1 to 999,999, or its English words: one hundred and twenty-one." });
       return good ? { text, step: page.now.done ? MOST : 0, selected: [] } : {};
     },
   });
