@@ -587,3 +587,10 @@ def test_the_lens_and_the_angle_are_explained_above_the_stream(visit, put):
     note = page.page.locator(".title small").first.inner_text()
     assert "at 0° more of the same, at 90° all new" in note
     assert note.endswith("The lens reads it as if it were the end")
+
+
+def test_tokens_and_their_answer_are_seen_together_on_a_phone(opened):
+    page = opened(**FINGER | {"viewport": {"width": 360, "height": 684}})
+    tokens = page.page.locator(".tokens").bounding_box()
+    bars = page.page.locator("rect.answer").all()[-1].bounding_box()
+    assert bars["y"] + bars["height"] - tokens["y"] < 640

@@ -12,7 +12,7 @@ const text = (x, y, words, kind = null, anchor = null) =>
 export function frame({ lengths, changes }, room) {
   const narrow = room < 560;
   const place = narrow
-    ? { tall: 57, middle: 40, half: 40, words: 96 }
+    ? { tall: 51, middle: 40, half: 40, words: 96 }
     : { tall: 40, middle: 222, half: 60, words: 412, added: 306 };
   const most = Math.max(...lengths, ...changes);
   const height = HEAD + place.tall * lengths.length;
@@ -88,14 +88,14 @@ function lens(flow, at, r, y) {
   const bars = [];
   const texts = flow.top[r].flatMap(([token, p], i) => {
     const [x, strong] = [words + i * step, token === answer];
-    const low = narrow ? y + 45 : y + 22;
+    const low = narrow ? y + 41 : y + 22;
     const wide = Math.max(1, p * (step - 12));
     bars.push({ x, y: low, width: step - 12, height: 10, class: "room" });
     bars.push({ x, y: low, width: wide, height: 10, class: strong ? "answer" : "other" });
     const kind = strong ? "strong" : null;
     const share = narrow
-      ? text(x, y + 38, brief(p), kind) : text(x + step - 12, y + 12, brief(p), kind, "end");
-    return [text(x, y + (narrow ? 23 : 12), tokenText(token, limit), `token ${kind ?? ""}`), share];
+      ? text(x, y + 35, brief(p), kind) : text(x + step - 12, y + 12, brief(p), kind, "end");
+    return [text(x, y + (narrow ? 22 : 12), tokenText(token, limit), `token ${kind ?? ""}`), share];
   });
   return { bars, texts };
 }
