@@ -4,8 +4,17 @@ import os
 import shutil
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The headless shell is the same engine without windows: it opens a page in half the
+# time, so it comes first where a system has it.
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 PATHS = (
+    "/usr/bin/chromium-headless-shell",
     "/usr/bin/chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
