@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from pathlib import Path
 from booksite.build import PAGES
 from booksite.node import node_program
 from booksite.serve import open_server
+from tools.chromium import find_chromium
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = ROOT / "node_modules/lighthouse/cli/index.js"
@@ -96,7 +96,7 @@ def all_pages() -> list[str]:
 
 def main() -> int:
     """Judge the pages that were named, or all; 1 if one is not good enough."""
-    browser = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    browser = find_chromium()
     if browser is None:
         print("no Chromium found; set CHROMIUM=/path/to/chromium")
         return 1

@@ -6,22 +6,21 @@ from pathlib import Path
 import pytest
 from browser import require_chromium
 
-from tools.lighthouse import LEAST, all_pages, is_good, marks_of, run_once
+from tools.lighthouse import LEAST, all_pages, is_good, judge
 
 pytestmark = pytest.mark.site
-PAGES = ("intro.html", "chapters/04_attention.html")
+# The speed of a long page depends on what else this machine does: printed, not judged.
+PAGES = {"intro.html": LEAST, "chapters/04_attention.html": LEAST | {"performance": 0}}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_lighthouse_gives_full_marks(
     book: Path, address: str, page: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    marks = marks_of(run_once(f"{address}/{page}", require_chromium()))
+    marks = judge(f"{address}/{page}", require_chromium())
     with capsys.disabled():
         sys.stdout.write(f"\nlighthouse {page}: {marks}\n")
-    # The speed depends on what else this machine does, so it is printed, not judged.
-    full = {name: mark for name, mark in marks.items() if name != "performance"}
-    assert full == {name: LEAST[name] for name in full}
+    assert all(marks[name] >= least for name, least in PAGES[page].items())
 
 
 def test_one_low_mark_is_not_good() -> None:
