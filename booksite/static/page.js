@@ -11,21 +11,22 @@
     ".cell_output .output": "Output",
   };
 
-  function mark(element, kind) {
-    const scrolls = element.scrollWidth > element.clientWidth + 1;
+  function mark(element, scrolls) {
     if (scrolls === (element.dataset.scrolls === "true")) return;
     element.dataset.scrolls = scrolls;
     if (scrolls) {
       element.tabIndex = 0;
       element.setAttribute("role", "group");
-      element.setAttribute("aria-label", `${kind}, scrolls sideways`);
+      element.setAttribute("aria-label", `${element.dataset.kind}, scrolls sideways`);
     } else {
       for (const name of ["tabindex", "role", "aria-label"]) element.removeAttribute(name);
     }
   }
 
+  // All is measured before anything is marked: else each mark lays the page out anew.
   const observer = new ResizeObserver((entries) => {
-    for (const { target } of entries) mark(target, target.dataset.kind);
+    const found = entries.map(({ target }) => target.scrollWidth > target.clientWidth + 1);
+    entries.forEach(({ target }, i) => mark(target, found[i]));
   });
 
   for (const [selector, kind] of Object.entries(kinds)) {
