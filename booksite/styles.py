@@ -5,6 +5,7 @@ no page of the book can use (`styles.mjs`): a quarter of the bytes, one request.
 page keeps their names, so that a build which leaves it alone can join them again.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from hashlib import sha256
@@ -58,7 +59,8 @@ def join_sheets(root: Path, outdir: Path, names: Sequence[str]) -> str:
     """Write the sheets as one; its name with the hash of what is in it."""
     content = ",".join(f"{outdir}/{glob}" for glob in CONTENT)
     made = outdir / "_static" / "joined.css"
-    sheets = [f"{outdir.relative_to(root)}/_static/{name}" for name in names]
+    static = os.path.relpath(outdir / "_static", root)  # which may lie elsewhere
+    sheets = [f"{static}/{name}" for name in names]
     run_node(root, str(HERE / "styles.mjs"), str(made), content, *sheets)
     file = f"joined-{sha256(made.read_bytes()).hexdigest()[:12]}.css"
     made.replace(made.with_name(file))
