@@ -28,6 +28,12 @@ def sources() -> list[Path]:
     return [path for path in found if path.is_file() and path.suffix != ".pyc"]
 
 
+def html_pages(folder: Path) -> list[Path]:
+    """Every page of a built book; the theme's own HTML in `_static` is none."""
+    found = sorted(folder.rglob("*.html"))
+    return [path for path in found if path.relative_to(folder).parts[0] != "_static"]
+
+
 def is_built() -> bool:
     """Whether the last build succeeded and nothing has changed since."""
     if not STAMP.exists():

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from booksite.build import html_pages
 from booksite.node import require_package, run_node
 
 HERE = Path(__file__).parent
@@ -31,12 +32,6 @@ CONTENT = (
     "_static/scripts/*theme.js",
     "_static/scripts/bootstrap.js",
 )
-
-
-def pages(outdir: Path) -> list[Path]:
-    """Every page; the theme's own HTML in `_static` is none."""
-    found = sorted(outdir.rglob("*.html"))
-    return [path for path in found if "_static" not in path.relative_to(outdir).parts]
 
 
 def sheets_of(page: str) -> list[str]:
@@ -75,16 +70,12 @@ def join_all(app: Sphinx, exception: Exception | None) -> None:
     require_package(root, "purgecss")
     for old in (outdir / "_static").glob("joined-*.css"):
         old.unlink()
-    of_page = {
-        path: tuple(sheets_of(path.read_text("utf-8"))) for path in pages(outdir)
-    }
-    made = {
-        names: join_sheets(root, outdir, names) for names in {*of_page.values()} - {()}
-    }
-    for path in filter(of_page.get, of_page):
-        names = of_page[path]
-        page = with_one_sheet(path.read_text("utf-8"), names, made[names])
-        path.write_text(page, "utf-8")
+    texts = {path: path.read_text("utf-8") for path in html_pages(outdir)}
+    found = {path: tuple(sheets_of(text)) for path, text in texts.items()}
+    named = {path: names for path, names in found.items() if names}
+    made = {names: join_sheets(root, outdir, names) for names in {*named.values()}}
+    for path, names in named.items():
+        path.write_text(with_one_sheet(texts[path], names, made[names]), "utf-8")
 
 
 def setup(app: Sphinx) -> None:

@@ -14,7 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
-from booksite.build import PAGES
+from booksite.build import PAGES, html_pages
 from booksite.node import node_program
 from booksite.serve import open_server
 from tools.chromium import find_chromium
@@ -57,18 +57,18 @@ def marks_of(report: dict[str, object]) -> Marks:
     return {name: round(100 * (categories[name]["score"] or 0)) for name in LEAST}
 
 
-def is_good(marks: Marks) -> bool:
+def is_good(marks: Marks, wanted: Marks = LEAST) -> bool:
     """Whether every mark is high enough."""
-    return all(marks[name] >= least for name, least in LEAST.items())
+    return all(marks[name] >= least for name, least in wanted.items())
 
 
-def judge(url: str, browser: str) -> Marks:
+def judge(url: str, browser: str, wanted: Marks = LEAST) -> Marks:
     """Return the best marks of a page."""
     best = dict.fromkeys(LEAST, 0)
     for _ in range(RUNS):
         marks = marks_of(run_once(url, browser))
         best = {name: max(best[name], marks[name]) for name in LEAST}
-        if is_good(best):
+        if is_good(best, wanted):
             break
     return best
 
@@ -89,8 +89,7 @@ def judge_pages(pages: list[str], browser: str) -> dict[str, Marks]:
 
 def all_pages() -> list[str]:
     """Return the name of every page, without index.html, which only leads on."""
-    found = [path.relative_to(PAGES) for path in PAGES.rglob("*.html")]
-    names = sorted(str(path) for path in found if path.parts[0] != "_static")
+    names = sorted(str(path.relative_to(PAGES)) for path in html_pages(PAGES))
     return [name for name in names if name != "index.html"]
 
 

@@ -13,7 +13,7 @@ from browser import require_chromium
 from playwright.sync_api import Browser
 from survey import Facts, survey, survey_beside
 
-from booksite.build import PAGES, is_built
+from booksite.build import PAGES, html_pages, is_built
 from booksite.serve import open_server
 
 ROOT = Path(__file__).parents[2]
@@ -57,8 +57,7 @@ def book() -> Path:
 @pytest.fixture(scope="session")
 def pages(book: Path) -> list[str]:
     """Every page's address within the book."""
-    found = [path.relative_to(book) for path in book.rglob("*.html")]
-    return sorted(str(path) for path in found if path.parts[0] != "_static")
+    return sorted(str(path.relative_to(book)) for path in html_pages(book))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from booksite.styles import pages, sheets_of, with_one_sheet
+from booksite.build import html_pages
+from booksite.styles import sheets_of, with_one_sheet
 
 pytestmark = pytest.mark.site
 HEAD = (
@@ -72,7 +73,7 @@ def test_a_page_that_was_not_written_anew_is_joined_again() -> None:
 
 def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book: Path) -> None:
     static = book / "_static"
-    for path in pages(book):
+    for path in html_pages(book):
         page = path.read_text()
         if not (names := sheets_of(page)):
             continue  # index.html only leads on
