@@ -22,19 +22,14 @@ def setup(seed: int = 0) -> None:
     from matplotlib_inline.backend_inline import set_matplotlib_formats
 
     if os.environ.get(CHECK_SHAPES) == "1":
-        _enforce_shapes()
+        from transformer_lib import shape_checks
+
+        shape_checks.enforce(str(__package__))
     torch.manual_seed(seed)
     torch.set_printoptions(precision=2, sci_mode=False, linewidth=88)
     with resources.as_file(resources.files(__package__) / "book.mplstyle") as style:
         matplotlib.style.use(style)
     set_matplotlib_formats("png", metadata={"Software": None})
-
-
-def _enforce_shapes() -> None:
-    """Check every shape annotation of the modules that are imported from now on."""
-    from jaxtyping import install_import_hook
-
-    install_import_hook(str(__package__), "beartype.beartype")
 
 
 def device() -> torch.device:

@@ -84,6 +84,39 @@ def test_shapes_are_enforced_when_the_environment_asks(tmp_path, asked, error):
     assert done.stdout == f"{error}\n"
 
 
+CELLS = """
+import torch
+from IPython.testing.globalipapp import start_ipython
+shell = start_ipython()
+from transformer_lib.notebook import setup
+setup()
+from transformer_lib.attention import attention
+x = torch.zeros(3, 4)
+
+def say():
+    try:
+        attention(x, torch.zeros(3, 5), x)
+    except Exception as error:
+        print(type(error).__name__)
+
+def train():
+    say()
+    for _ in range(2000):
+        attention(x, x, x)
+    say()
+
+shell.user_ns.update(say=say, train=train)
+for cell in ("train()", "say()"):
+    assert shell.run_cell(cell).success
+"""
+
+
+def test_a_cell_checks_its_first_shapes_and_the_next_cell_checks_again(tmp_path):
+    home = {"MPLCONFIGDIR": str(tmp_path), "HOME": str(tmp_path)}
+    done = run(CELLS, TRANSFORMER_LIB_CHECK_SHAPES="1", **home)
+    assert done.stdout.split() == ["TypeCheckError", "ValueError", "TypeCheckError"]
+
+
 def test_the_device_is_one_that_works():
     assert torch.ones(2, device=device()).sum() == 2
     assert (device().type == "cuda") == torch.cuda.is_available()

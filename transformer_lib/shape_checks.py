@@ -1,0 +1,48 @@
+"""Enforced shape annotations for notebooks; needs beartype, which only tests install."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from beartype import beartype
+from IPython import get_ipython
+from jaxtyping import config, install_import_hook
+
+CHECKS_PER_CELL = 4000
+"""A training loop repeats its shapes: after so many checks a cell runs at full speed.
+
+A call of a function is two checks, one of what it gets and one of what it returns.
+"""
+
+_left = CHECKS_PER_CELL
+
+
+def _begin_cell(*_: object) -> None:
+    global _left
+    _left = CHECKS_PER_CELL
+    config.update("jaxtyping_disable", False)
+
+
+def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` checked by beartype; the cell's last check ends the checks."""
+    check = beartype(function)
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        global _left
+        _left -= 1
+        if _left == 0:
+            config.update("jaxtyping_disable", True)
+        return check(*args, **kwargs)
+
+    return checked
+
+
+def enforce(package: str) -> None:
+    """Check every shape annotation of the modules that are imported from now on.
+
+    In a notebook each cell begins with all its checks; elsewhere there is one supply.
+    """
+    install_import_hook(package, f"{__name__}.counted")
+    if (shell := get_ipython()) is not None:
+        shell.events.register("pre_run_cell", _begin_cell)
