@@ -1,4 +1,4 @@
-"""Enforced shape annotations for notebooks; needs beartype, which only tests install."""
+"""Enforced shape annotations for notebooks; needs beartype, which only tests have."""
 
 import functools
 from collections.abc import Callable
@@ -14,13 +14,23 @@ CHECKS_PER_CELL = 4000
 A call of a function is two checks, one of what it gets and one of what it returns.
 """
 
-_left = CHECKS_PER_CELL
+
+class _Supply:
+    """The checks that are left in this cell."""
+
+    left = CHECKS_PER_CELL
+
+    def refill(self, *_: object) -> None:
+        self.left = CHECKS_PER_CELL
+        config.update("jaxtyping_disable", False)
+
+    def take(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            config.update("jaxtyping_disable", True)
 
 
-def _begin_cell(*_: object) -> None:
-    global _left
-    _left = CHECKS_PER_CELL
-    config.update("jaxtyping_disable", False)
+_supply = _Supply()
 
 
 def counted(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,10 +39,7 @@ def counted(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        global _left
-        _left -= 1
-        if _left == 0:
-            config.update("jaxtyping_disable", True)
+        _supply.take()
         return check(*args, **kwargs)
 
     return checked
@@ -45,4 +52,4 @@ def enforce(package: str) -> None:
     """
     install_import_hook(package, f"{__name__}.counted")
     if (shell := get_ipython()) is not None:
-        shell.events.register("pre_run_cell", _begin_cell)
+        shell.events.register("pre_run_cell", _supply.refill)
