@@ -486,7 +486,7 @@ def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(alive):
     field, legend = page.page.get_by_label("Your prompt"), page.page.locator(".legend")
     field.fill("a" * 40)
     count = len(shipped().tokenizer.encode("a" * 40))
-    said = f"Only the prompt's first 16 tokens are read, {count - MOST} are left out."
+    said = f"Only the first 16 tokens are read, {count - MOST} are left out."
     assert said in legend.inner_text()
     press(page, "Step", STEPS)
     assert page.said().startswith("Step 8: without a cache, all 24 tokens")
@@ -608,6 +608,89 @@ def test_the_texts_of_all_steps_are_whole_on_a_phone(alive, width):
         tops.add(page.page.locator(".legend").evaluate("p => p.offsetTop"))
         tap(page, "Step", step < STEPS)
     assert len(tops) == 1
+
+
+WINDOW = """side => { const svg = side.querySelector("svg");
+    const box = (node) => {
+      const { x, y, width, height } = node.getBoundingClientRect();
+      return [x, y, width, height]; };
+    const all = (css) => [...svg.querySelectorAll(css)].map((text) => text.textContent);
+    return { cell: box(svg.querySelector("[data-row] rect")), svg: box(svg),
+      earlier: all("text").filter((text) => text.includes("earlier")),
+      rows: all("text.token") }; }"""
+PHONES = [320, 360]
+
+
+def small(width):
+    return FINGER | {"viewport": {"width": width, "height": 684}}
+
+
+@pytest.mark.parametrize("width", PHONES)
+def test_a_finger_can_ask_each_cell_of_the_last_tokens(alive, width):
+    page = alive(**small(width))
+    count = {320: 3, 360: 4}[width]
+    for view in (0, 1):
+        side = page.page.locator(".panel").nth(view)
+        side.scroll_into_view_if_needed()
+        shown = side.evaluate(WINDOW)
+        assert shown["earlier"] == [f"↑ {13 - count} ← {13 - count} earlier"]
+        x, y, wide, tall = shown["cell"]  # a cell out of sight stands at the edge
+        assert min(wide, tall) >= 24
+        for i, j in ((i, j) for i in range(count) for j in range(count)):
+            page.page.touchscreen.tap(x + 25 * j + 12, y + 25 * i + 12)
+            held = [view, 13 - count + i, 13 - count + j]
+            assert page.said() == KVCacheStepper(selected=held).summary()
+
+
+@pytest.mark.parametrize("width", PHONES)
+def test_the_window_follows_the_keyboard_to_each_row_and_column(alive, width):
+    page = alive(**small(width))
+    side = page.page.locator(".panel").first
+    side.locator("[role=grid] [tabindex='0']").focus()
+    at = [0, 0]
+    page.page.keyboard.press("Control+Home")
+    for key, axis, by in (
+        ("ArrowDown", 0, 1),
+        ("ArrowRight", 1, 1),
+        ("ArrowUp", 0, -1),
+        ("ArrowLeft", 1, -1),
+    ):
+        for _ in range(12):
+            page.page.keyboard.press(key)
+            at[axis] += by
+            assert page.said() == KVCacheStepper(selected=[0, *at]).summary()
+            shown = side.evaluate(WINDOW)
+            (x, y, wide, tall), (left, top, right, low) = shown["cell"], shown["svg"]
+            assert left + 64 <= x <= left + right - wide
+            assert top + 100 <= y <= top + low - tall
+    assert at == [0, 0]
+
+
+def test_the_window_stays_where_a_cell_in_it_is_held(alive):
+    page = alive(**small(360))
+    sides = [page.page.locator(".panel").nth(view) for view in (0, 1)]
+    sides[0].locator("[role=grid] [tabindex='0']").focus()
+    for key in ("Control+Home", "Enter"):
+        page.page.keyboard.press(key)
+    page.said()
+    x, y, *_ = sides[0].evaluate(WINDOW)["cell"]
+    page.page.touchscreen.tap(x + 62, y + 37)  # a row and two columns further
+    assert page.said() == KVCacheStepper(selected=[0, 1, 2]).summary()
+    for side in sides:
+        shown = side.evaluate(WINDOW)
+        assert shown["rows"] == ["T", "he", "␣met…", "␣s"]
+        assert shown["earlier"] == ["↑ 0 ← 0 earlier"]
+    tap(page, "Step")
+    page.said()
+    assert sides[0].evaluate(WINDOW)["earlier"] == ["↑ 10 ← 10 earlier"]
+
+
+def test_a_wide_window_shows_all_tokens(alive):
+    page = alive()
+    for view in (0, 1):
+        shown = page.page.locator(".panel").nth(view).evaluate(WINDOW)
+        assert len(shown["rows"]) == 13
+        assert shown["earlier"] == []
 
 
 def test_numbers_of_the_table_stay_in_one_line(alive):

@@ -3,7 +3,7 @@ import { bring } from "./inference/index.mjs";
 import { figure, fill, h, pad, panel, s, set, tokenText } from "./kit/index.mjs";
 import { KNOWN, MOST, POINTS, STEPS, keptBytes, memories, parts } from "./kv_cache_stepper/costs.mjs";
 import { createWriter } from "./kv_cache_stepper/run.mjs";
-import { bars, memory, side, total } from "./kv_cache_stepper/shapes.mjs";
+import { bars, follow, frame, memory, side, total } from "./kv_cache_stepper/shapes.mjs";
 import { pytorch, sentence, table } from "./kv_cache_stepper/words.mjs";
 import { commas } from "./shape_ledger/words.mjs";
 
@@ -20,14 +20,14 @@ function check(state) {
   const steps = tokens.length - first;
   const [view, row, column] = selected;
   const [rows, columns] = view === 2
-    ? [memories(KNOWN[memory] ?? sizes, 1).length, POINTS + 1] : [first + step, first + step];
+    ? [memories(KNOWN[memory] ?? sizes).length, POINTS + 1] : [first + step, first + step];
   const within = (x, n) => x >= 0 && x < n;
   const right =
     within(first, MOST + 1) && within(steps, STEPS + 2) && !first === !steps &&
     LISTS.every((name) => state[name].length === steps) && within(step, steps || 1) &&
     state.source in SOURCES && (memory === "own" || memory in KNOWN) &&
     (!selected.length || (within(view, 3) && within(row, rows) && within(column, columns)));
-  if (!right) throw Error(`its texts and numbers must fit each other, got step ${step} of ${steps}`);
+  if (!right) throw Error(`texts and numbers must fit, got step ${step}`);
 }
 
 /** Everything that is drawn or said, from the state alone. */
@@ -37,8 +37,7 @@ export function layout(state, room = 680) {
   const { weights, pair, logits } = parts(sizes);
   const cost = (side, at) => {
     const all = first + at;
-    const fresh = side && at ? 1 : all;
-    return first ? fresh * weights + fresh * all * pair + logits : 0;
+    return first && (side && at ? 1 : all) * (weights + all * pair) + logits;
   };
   const said = [tokens.slice(first), bug ? state.wrong_picks : state.picks];
   const own = state.memory === "own";
@@ -47,12 +46,12 @@ export function layout(state, room = 680) {
   return {
     state, first, step, said, cost, weights, pair, logits, shown,
     gaps: bug ? state.wrong_gaps : state.gaps,
-    length: first ? first + step : 0,
+    length: first && first + step,
     most: Math.min(STEPS, sizes.max_len - first),
     texts: said.map((words) => [...tokens.slice(0, first), ...words.slice(0, step)]),
     each: keptBytes(sizes, sizes.n_kv_heads),
     memories: memories(shown, own ? 4 : 2),
-    half, full: room < 620 ? room : half,
+    half, full: room < 620 ? room : half, ...frame(first, half),
   };
 }
 
@@ -60,24 +59,24 @@ export const locked = ({ selected }) => (selected.length ? selected : null);
 
 /** A titled picture of paths and texts; with a view, its cells can be asked. */
 function picture(ui, title, { part, view, label, key }) {
-  const layers = [s("g", { "aria-hidden": "true" }), s("g", { "aria-hidden": "true" })];
-  const svg = s("svg", { "data-part": part ?? null, role: view === undefined ? "img" : null }, ...layers);
+  const layers = [0, 1].map(() => s("g", { "aria-hidden": "true" }));
+  const svg = s("svg", { "data-part": part, role: !label && "img" }, ...layers);
   const { node, note } = panel(title, svg);
-  const cells = view === undefined ? null : pad(ui, svg, {
-    label, key,
-    to: (cell) => [view, ...cell],
-    from: (active) => (active[0] === view ? active.slice(1) : null),
+  let shape;
+  // a finger comes first to what is in sight, the keyboard goes everywhere
+  const to = (cell) => [view, ...(ui.active()?.[0] === view ? cell : shape.near?.(cell) ?? cell)];
+  const cells = label && pad(ui, svg, {
+    label, key, to,
+    from: ([at, ...cell]) => (at === view ? cell : null),
   });
   if (cells) svg.append(cells.node);
-  function draw(shape, words, geometry) {
-    set(svg, { width: shape.width, height: shape.height, "aria-label": cells ? null : words });
+  function draw(next, words, geometry) {
+    shape = next;
+    set(svg, { width: shape.width, height: shape.height, "aria-label": !cells && words });
     set(note, { text: words });
     fill(layers[0], shape.paths, "path");
     fill(layers[1], shape.texts, "text");
-    cells?.draw({
-      rows: shape.rows ?? geometry.length, cols: shape.cols ?? geometry.length,
-      pick: shape.pick, box: shape.box, text: (cell) => sentence(geometry, [view, ...cell]),
-    });
+    cells?.draw({ ...shape, text: (cell) => sentence(geometry, to(cell)) });
   }
   return { node, draw };
 }
@@ -99,18 +98,6 @@ function walk(writer) {
   return { go, out };
 }
 
-function controls(ui, { go, out }, writer, line) {
-  const step = (label, by) => ui.button({ label, action: go(by), disabled: (state) => out(by, state) });
-  const field = ui.text({
-    label: "Your prompt", trait: "prompt", maxlength: 300, disabled: () => !writer(),
-    set: (value) => ({ ...writer()(value.replace(/[\ud800-\udfff]/gu, "\ufffd"), 0), step: 0, selected: [] }),
-  });
-  return [
-    h("div", { class: "ask" }, field), line, step("Back", -1), step("Step", 1),
-    ui.toggle({ label: "bug: position stays 0", trait: "bug" }),
-  ];
-}
-
 const formula = {
   equation({ prompt_length: first, step, sizes }) {
     const { weights, pair, logits } = parts(sizes);
@@ -126,11 +113,12 @@ const formula = {
 
 function build(ui) {
   let made = null;
+  let from = [0, 0]; // where the window of both sides starts
   const writer = () => made;
-  const walking = walk(writer);
+  const { go, out } = walk(writer);
   const key = ({ key: sign }) => {
     const by = { "+": 1, "=": 1, "-": -1 }[sign];
-    const patch = by && walking.go(by)(ui.state());
+    const patch = by && go(by)(ui.state());
     if (patch) ui.set(patch);
     return Boolean(by);
   };
@@ -152,23 +140,32 @@ function build(ui) {
     label: "Memory of", trait: "memory", set: (memory) => ({ memory, selected: [] }),
     options: ({ sizes }) => [["own", sizes.name], ...Object.entries(KNOWN).map(([name, known]) => [name, known.name])],
   }));
+  const step = (label, by) => ui.button({ label, action: go(by), disabled: (state) => out(by, state) });
+  const field = ui.text({
+    label: "Your prompt", trait: "prompt", maxlength: 300, disabled: () => !made,
+    set: (value) => ({ ...made(value.replace(/[\ud800-\udfff]/gu, "\ufffd"), 0), step: 0, selected: [] }),
+  });
   const legend = h("p", { class: "title legend" });
   return {
-    controls: controls(ui, walking, writer, line),
+    controls: [
+      field, line, step("Back", -1), step("Step", 1), ui.toggle({ label: "bug: position stays 0", trait: "bug" }),
+    ],
     formula,
     picture: [...both.map(({ node }) => node), ...texts, legend, costs.node, room.node],
     draw(geometry) {
       const { state, length, step, said, memories } = geometry;
       const all = `reads ${length} token${length === 1 ? "" : "s"}`;
-      both[0].draw(side(geometry, 0), all, geometry);
-      both[1].draw(side(geometry, 1), step ? "reads only the last" : all, geometry);
+      const [view, ...cell] = ui.active() ?? [2];
+      from = follow(geometry, view < 2 && cell, from);
+      both.forEach(({ draw }, i) =>
+        draw(side(geometry, i, from), i && step ? "reads only the last" : all, geometry));
       texts.forEach((node, i) => set(node, {
         text: `${["without", "with   "][i]} writes ${tokenText(said[i].slice(0, step + 1).join(""), 1000)}`,
       }));
-      const out = state.left_out ? ` Only the prompt's first ${MOST} tokens are read, ${state.left_out} are left out.` : "";
+      const out = state.left_out ? ` Only the first ${MOST} tokens are read, ${state.left_out} are left out.` : "";
       set(legend, { text: `Solid: computed in this step. Pale: kept. Outlined: not kept. Hatched: computed, then masked. Numbers ${SOURCES[state.source]}.${out}` });
       costs.draw(bars(geometry), length ? total(geometry) : "", geometry);
-      const { bytes, kind } = memories.find(({ own }) => own);
+      const { bytes, kind } = memories.find((one) => one.own);
       room.draw(memory(geometry), `${commas(bytes)} bytes a token (${kind})`, geometry);
     },
   };
@@ -176,8 +173,8 @@ function build(ui) {
 
 export default figure({
   name: "kv_cache_stepper",
-  title: "Writing with and without a key/value cache",
-  tip: "press Step and compare; then switch the bug on and read both texts.",
+  title: "Writing with and without a cache",
+  tip: "press Step and compare; then switch on the bug and read both texts.",
   keys: ", + and − step",
   traits: [
     "prompt", "prompt_length", "left_out", "tokens", ...LISTS, "step", "bug", "source", "sizes", "memory", "selected",
@@ -191,19 +188,19 @@ export default figure({
   build,
   css: `
 .say{min-height:6em}
-.ask,.coming{flex:1 1 100%;margin:0;min-height:3em}.ask{display:flex}.ask .control{flex:1}.ask input{width:0}
-.controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}p.token,.legend{grid-column:1/-1}p.token{white-space:pre-wrap}.panel label{font-size:.88em}
+label:first-child,.coming{flex:1 1 100%;margin:0;min-height:3em}
+.controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}.picture>p{grid-column:1/-1;white-space:pre-wrap}.panel label{font-size:.88em;min-height:0}
 td{white-space:nowrap;overflow:hidden}th:first-child{min-width:8em}
 .number{font-size:21px}
-.done,.bar{fill:var(--text)}.bar.later{opacity:.25}
-.gone,.work,.masked,.axis,.line,.now{fill:none;stroke:var(--line)}.gone,.work{stroke:var(--soft)}
+path{fill:none;stroke:var(--line)}.gone,.work{stroke:var(--soft)}
+.done,.bar,.query,.key,.value{stroke:none}.done,.bar{fill:var(--text)}.later{opacity:.25}
 .kept{fill-opacity:.32}.key.kept{stroke:var(--key)}.value.kept{stroke:var(--value)}
-.bar.side1{fill:var(--ground);stroke:var(--text);stroke-width:1.5}
-.line.own{stroke:var(--text);stroke-width:3}
-.GQA{stroke-dasharray:7 3}.MQA{stroke-dasharray:2 3}.now{stroke-dasharray:3 3}
-svg.lit{outline:2px solid var(--text);outline-offset:2px}
+.side1{fill:none;stroke:var(--text);stroke-width:1.5}
+.own{stroke:var(--text);stroke-width:3}
+.GQA{stroke-dasharray:7 3}.MQA,.now{stroke-dasharray:2 3}
+svg.lit{outline:2px solid}
 @media (forced-colors:active){path{stroke:CanvasText!important}
-.done,.bar,path.query,path.key,path.value{fill:CanvasText!important}.bar.side1{fill:Canvas!important}path.kept{fill:GrayText!important}}
+.done,.bar,path.query,path.key,path.value{fill:CanvasText!important}.side1{fill:none!important}path.kept{fill:GrayText!important}}
 @container (max-width:619px){.panel:nth-child(n+3){grid-column:1/-1}.number{font-size:16px}.panel:nth-child(-n+2) small{display:block}}
 @container (max-width:30rem){.say{min-height:12em}.formula{min-height:8em}.equation{font-size:.88em}.coming{min-height:4.6em}p.token{min-height:3em}}
 `,

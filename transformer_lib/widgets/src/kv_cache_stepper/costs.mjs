@@ -8,14 +8,13 @@ export const KNOWN = {
   "llama-3.2-1b": { name: "Llama 3.2 1B", n_layers: 16, n_heads: 32, n_kv_heads: 8, d_head: 64, max_len: 131072 },
 };
 
+const NAMES = "vocab_size d_model n_layers n_heads d_ff feed_forward max_len".split(" ");
+
 /** Sizes of a model from its config, which has Python's names. */
-export function sizesOf({ name, config }) {
-  const { vocab_size, d_model, n_layers, n_heads, d_ff, feed_forward, max_len } = config;
-  return {
-    name, vocab_size, d_model, n_layers, n_heads, d_ff, feed_forward, max_len,
-    n_kv_heads: config.n_kv_heads ?? n_heads, d_head: config.d_head ?? d_model / n_heads,
-  };
-}
+export const sizesOf = ({ name, config }) => ({
+  ...Object.fromEntries(NAMES.map((size) => [size, config[size]])), name,
+  n_kv_heads: config.n_kv_heads ?? config.n_heads, d_head: config.d_head ?? config.d_model / config.n_heads,
+});
 
 /** Multiply-adds of n new tokens among m: n * weights + n * m * pair + logits. */
 export function parts({ d_model: d, n_layers: L, n_heads, n_kv_heads, d_head, d_ff, feed_forward, vocab_size }) {
@@ -34,14 +33,14 @@ export const keptBytes = ({ n_layers, d_head }, heads, width = 4) => 2 * n_layer
 function grouped(heads, own) {
   if (own > 1 && own < heads) return own;
   let g = Math.min(heads - 1, Math.max(2, Math.floor(heads / 4)));
-  while (g > 1 && heads % g) g--;
-  return g > 1 ? g : null;
+  while (heads % g) g--;
+  return g;
 }
 
 /** [{ kind, heads, bytes (of a token), own }], the most expensive first. */
 export function memories(sizes, width) {
   const { n_heads: heads, n_kv_heads: own } = sizes;
   return [["MHA", heads], ["GQA", grouped(heads, own)], ["MQA", 1]]
-    .filter(([, count]) => count !== null)
+    .filter(([kind, count]) => kind !== "GQA" || count > 1)
     .map(([kind, count]) => ({ kind, heads: count, bytes: keptBytes(sizes, count, width), own: count === own }));
 }

@@ -2,7 +2,7 @@
 import { argmax, createSession, createTokenizer } from "../inference/index.mjs";
 import { MOST, STEPS, sizesOf } from "./costs.mjs";
 
-const largest = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0);
+const largest = (a, b) => Math.max(...a.map((x, i) => Math.abs(x - b[i])));
 
 /** written(prompt, step) -> the traits of a text that is written up to that step. */
 export function createWriter(model) {

@@ -107,7 +107,7 @@ function written({ state, step, said, gaps }) {
   const text = (name, tokens) =>
     `assert [decode([i]) for i in ${name}[len(prompt) :]] == ${python(tokens.slice(0, step + 1))}`;
   return `shipped = pretrained.load("manual-lm")
-model = ${state.source === "page" ? "dequantized(shipped.model)  # the page's int8" : "shipped.model"}
+model = ${state.source === "page" ? "dequantized(shipped.model)" : "shipped.model"}
 config, decode = model.config, shipped.tokenizer.decode
 prompt = shipped.tokenizer.encode(${python(state.prompt)})[:${MOST}]
 
@@ -123,10 +123,10 @@ for step in range(${step + 1}):
 ${state.bug ? `    if step:
         how["positions"] = torch.zeros(1, 1, dtype=torch.long)  # the bug
 ` : ""}    without = logits(again)
-    with_cache = logits(kept[cache[0].length :], **how)
-    gap = (without - with_cache).abs().max().item()
+    cached = logits(kept[cache[0].length :], **how)
+    gap = (without - cached).abs().max().item()
     again.append(without.argmax().item())
-    kept.append(with_cache.argmax().item())
+    kept.append(cached.argmax().item())
 ${text("again", said[0])}
 ${text("kept", said[1])}
 assert ${gap < SAME ? `gap < ${SAME}` : `abs(gap - ${gap}) < 1e-3`}
@@ -153,8 +153,7 @@ from transformer_lib.decoder import ${preset ? `${preset}, ` : ""}Decoder
 from transformer_lib.widgets.weights import dequantized
 
 ${first && state.source !== "yours" ? written(geometry) : alike(state.sizes)}
-with torch.device("meta"):
-    decoder = Decoder(config, attend=attention)
+decoder = Decoder(config, attend=attention).to("meta")
 
 def multiply_adds(new, kept):
     cache = new_cache(config, 1, new + kept, device="meta")
