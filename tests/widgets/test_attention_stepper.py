@@ -506,3 +506,25 @@ def test_the_page_says_what_is_wrong_with_a_state(visit, put):
     assert "query, key, value need a row for each of 2 to 16 tokens" in said
     assert "got 5 tokens, 1 × 1,5 × 4,5 × " in said
     assert said.endswith("none, step 2. Reset brings it back.")
+
+
+PLACES = """() => { const root = document.querySelector(".tl-live").shadowRoot;
+    const all = [".walk", ".say", ".panel", ".panel + .panel"];
+    return Object.fromEntries(all.map((css) => {
+      const { top, bottom } = root.querySelector(css).getBoundingClientRect();
+      return [css, [top, bottom]]; })); }"""
+
+
+def test_a_phone_shows_step_sentence_pair_and_query_at_once(visit, put):
+    page = visit(**FINGER | {"viewport": {"width": 360, "height": 684}})
+    page.open(put(AttentionStepper().html()))
+    at = page.page.evaluate(PLACES)
+    assert sorted(at, key=lambda css: at[css]) == list(at)
+    assert at[".panel + .panel"][1] - at[".walk"][0] < 684
+
+
+def test_a_wide_window_ends_with_the_sentence(visit, put):
+    page = visit()
+    page.open(put(AttentionStepper().html()))
+    at = page.page.evaluate(PLACES)
+    assert at[".say"][0] > at[".panel + .panel"][1]

@@ -266,7 +266,7 @@ export function pytorch(state, geometry) {
 const stopAt = (node, [row, col]) =>
   node.matches(":focus-within") ||
   node.querySelectorAll("[data-row]").forEach((cell) => {
-    cell.tabIndex = cell.matches(`[data-row="${row}"][data-col="${col}"]`) - 1;
+    cell.tabIndex = (cell.dataset.row == row && cell.dataset.col == col) - 1;
   });
 
 const DASH = { key: "4 2", value: "1 2.5" };
@@ -300,7 +300,7 @@ function ledger(ui) {
           text: `${m.now && wide ? "▸ " : ""}${m.label}`, transform: null,
           x: wide ? left - 8 : left + middle, y: wide ? top + middle : top - 12,
           "text-anchor": wide ? "end" : "middle",
-          class: m.now ? "token strong" : m.step > step ? "token quiet" : "token",
+          class: `token ${m.now ? "strong" : m.step > step ? "quiet" : ""}`,
         });
         return;
       }
@@ -311,7 +311,7 @@ function ledger(ui) {
         text: wide ? m.text : `${m.key + 1} ${tokenText(tokens[m.key], Math.max(2, frame.room))}`,
         x, y: wide ? top - 11 : at.y + at.h / 2,
         "text-anchor": slanted ? "start" : wide ? "middle" : "end",
-        transform: slanted ? `rotate(-45 ${x - 3} ${top - 11})` : null,
+        transform: slanted && `rotate(-45 ${x - 3} ${top - 11})`,
         class: `token key ${m.strong ? "strong" : ""}`,
       });
     });
@@ -319,26 +319,26 @@ function ledger(ui) {
 
   function drawBand(node, band, [i, j]) {
     const at = place(geometry.ledger, band, j);
-    const { text = "", d, tone, fill: color, ink, masked: closed, quiet } = entry(geometry, band, [i, j], at);
+    const { text = "", d, tone, fill = "transparent", ink, masked, quiet } = entry(geometry, band, [i, j], at);
     const [rect, middle, shape, label] = node.children;
     set(node, {
-      "data-part": band.part, class: closed ? "masked" : band.step === geometry.step ? "now" : null,
+      "data-part": band.part, class: masked ? "masked" : band.step === geometry.step && "now",
     });
     set(rect, {
       x: at.x, y: at.y, width: at.w, height: at.h,
-      fill: color ?? "transparent",
+      fill,
     });
     set(middle, {
-      d: d === undefined ? null : `M${at.x + 4} ${at.y + at.h / 2}h${at.w - 8}`,
-      class: tone ? `base ${tone}` : null, "stroke-dasharray": tone ? DASH[tone] : null,
+      d: d && `M${at.x + 4} ${at.y + at.h / 2}h${at.w - 8}`,
+      class: tone && `base ${tone}`, "stroke-dasharray": DASH[tone],
     });
     set(shape, {
-      d: closed ? hatch(at.x, at.y, at.w, at.h) : d ?? null,
-      class: closed ? "hatch" : tone ?? null,
+      d: masked ? hatch(at.x, at.y, at.w, at.h) : d,
+      class: masked ? "hatch" : tone,
     });
     set(label, {
-      x: at.x + at.w / 2, y: at.y + at.h / 2, text, style: ink ? `fill:${ink}` : null,
-      class: quiet ? "quiet" : null,
+      x: at.x + at.w / 2, y: at.y + at.h / 2, text, style: ink && `fill:${ink}`,
+      class: quiet && "quiet",
     });
   }
 
@@ -361,7 +361,7 @@ function ledger(ui) {
     set(node, {
       "data-row": row, "data-col": col, "aria-selected": String(held),
       "aria-label": [`key ${quote(tokens[j])}`, ...known].join(", "),
-      class: [held && "locked", active === j && "active"].filter(Boolean).join(" ") || null,
+      class: [held && "locked", active === j && "active"].join(" "),
     });
     const [{ x, y }, end] = [frame.bands[0], frame.bands.at(-1)].map((b) => place(frame, b, j));
     const outline = (inset) => ({
@@ -466,7 +466,7 @@ function close() {
     });
     fill(picture, texts.map(({ x, y, text, head, tone, strong }) => ({
       x, y, text, "text-anchor": head ? "end" : "middle",
-      class: ["token", tone, strong && "strong"].filter(Boolean).join(" "),
+      class: ["token", tone, strong && "strong"].join(" "),
     })), "text");
   };
   return { node: box.node, draw };
@@ -603,18 +603,17 @@ function build(ui) {
 }
 
 const css = `
-.say{min-height:4.6em}
+.fig{display:flex;flex-flow:column}.say{min-height:4.6em}
 .query{--ink:var(--query)}.key{--ink:var(--key)}.value{--ink:var(--value)}
 .base{fill:none!important;stroke:var(--ink)}.formula button:not(.lit){color:var(--ink)}
 .formula .now{box-shadow:inset 0 0 0 2px currentColor}
 @media (forced-colors:active){.formula .now{border:2px solid Highlight}}
 .now>.box[fill=transparent]{fill:var(--surface)}
 .options{flex-wrap:wrap}
-.walk{flex-basis:100%;display:flex;flex-wrap:wrap;gap:.5rem}.walk legend{display:none}
-.own{flex:1 1 100%;min-width:0;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
+.walk,.own{flex:1 1 100%;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}.walk legend{display:none}
 .line{flex:1 1 100%;display:flex;gap:.5rem}.line .control:has(input){width:0;flex:1}
 .line input{width:0;min-width:0}.line button{flex:none}.note{flex:1 1 12em;min-height:1.5em}
-@container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{min-height:9em}}
+@container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{min-height:9em;margin:0}.picture,.foot,.keys{order:1}}
 .words{white-space:pre-wrap}
 `;
 
