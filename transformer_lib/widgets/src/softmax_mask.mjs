@@ -54,7 +54,7 @@ function check({ tokens, scores, mask, temperature }) {
   if (!(temperature >= 0)) throw Error(`temperature must be >= 0, got ${temperature}`);
 }
 
-const LOW = 36; // height of a row where the matrices stand one above the other
+const LOW = 34; // height of a row where the matrices stand one above the other
 
 const lower = (frame, n) => {
   const tall = Math.min(frame.cell, LOW);
