@@ -589,8 +589,15 @@ def test_the_lens_and_the_angle_are_explained_above_the_stream(visit, put):
     assert note.endswith("The lens reads it as if it were the end")
 
 
+END = """say => { const range = document.createRange();
+    range.selectNodeContents(say); return range.getBoundingClientRect().bottom; }"""
+
+
 def test_tokens_and_their_answer_are_seen_together_on_a_phone(opened):
     page = opened(**FINGER | {"viewport": {"width": 360, "height": 684}})
     tokens = page.page.locator(".tokens").bounding_box()
     bars = page.page.locator("rect.answer").all()[-1].bounding_box()
     assert bars["y"] + bars["height"] - tokens["y"] < 640
+    choice = page.page.locator(".tokens .options").bounding_box()
+    end = page.page.locator(".say").evaluate(END)
+    assert end - choice["y"] < 684

@@ -12,7 +12,7 @@ const text = (x, y, words, kind = null, anchor = null) =>
 export function frame({ lengths, changes }, room) {
   const narrow = room < 560;
   const place = narrow
-    ? { tall: 51, middle: 40, half: 40, words: 96 }
+    ? { tall: 47, middle: 40, half: 40, words: 96 }
     : { tall: 40, middle: 222, half: 60, words: 412, added: 306 };
   const most = Math.max(...lengths, ...changes);
   const height = HEAD + place.tall * lengths.length;
@@ -67,7 +67,7 @@ function addition({ lengths, changes, cosines }, at, r, y) {
   const kind = KINDS[part(r)];
   const angle = degrees(cosines[r - 1]);
   const words = `+ ${number(changes[r - 1], 1)} at ${angle}°`;
-  if (narrow) return { paths: [], texts: [text(room, y + 9, words, kind, "end")] };
+  if (narrow) return { paths: [], texts: [text(room, y + 8, words, kind, "end")] };
   const length = 2 * unit * changes[r - 1];
   const edge = middle + unit * lengths[r - 1] + 3;
   return {
@@ -88,14 +88,14 @@ function lens(flow, at, r, y) {
   const bars = [];
   const texts = flow.top[r].flatMap(([token, p], i) => {
     const [x, strong] = [words + i * step, token === answer];
-    const low = narrow ? y + 41 : y + 22;
+    const [low, height] = narrow ? [y + 39, 7] : [y + 22, 10];
     const wide = Math.max(1, p * (step - 12));
-    bars.push({ x, y: low, width: step - 12, height: 10, class: "room" });
-    bars.push({ x, y: low, width: wide, height: 10, class: strong ? "answer" : "other" });
+    bars.push({ x, y: low, width: step - 12, height, class: "room" });
+    bars.push({ x, y: low, width: wide, height, class: strong ? "answer" : "other" });
     const kind = strong ? "strong" : null;
     const share = narrow
-      ? text(x, y + 35, brief(p), kind) : text(x + step - 12, y + 12, brief(p), kind, "end");
-    return [text(x, y + (narrow ? 22 : 12), tokenText(token, limit), `token ${kind ?? ""}`), share];
+      ? text(x, y + 33, brief(p), kind) : text(x + step - 12, y + 12, brief(p), kind, "end");
+    return [text(x, y + (narrow ? 21 : 12), tokenText(token, limit), `token ${kind ?? ""}`), share];
   });
   return { bars, texts };
 }
@@ -108,7 +108,7 @@ export function row({ flow, frame: at }, r) {
   const added = r ? addition(flow, at, r, y) : { paths: [], texts: [] };
   const read = lens(flow, at, r, y);
   const name = narrow
-    ? [text(words, y + 9, r ? `${block(r)} ${part(r)}` : "embedding", kind)]
+    ? [text(words, y + 8, r ? `${block(r)} ${part(r)}` : "embedding", kind)]
     : [text(64, y + 12, part(r), kind),
       ...(r % 2 ? [text(12, y + 12, `block ${block(r)}`, "quiet")] : [])];
   return {
