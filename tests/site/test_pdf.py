@@ -56,11 +56,13 @@ def test_figures_are_their_static_twins(paper):
     assert all(paper.evaluate(drawn))
 
 
-def test_a_page_becomes_a_pdf_with_its_headings(tmp_path: Path):
+def test_a_chapter_begins_a_new_page_of_the_pdf_with_its_headings(tmp_path: Path):
     page, out = tmp_path / "page.html", tmp_path / "page.pdf"
+    style = (pdf.ROOT / "booksite/static/print.css").as_uri()
     page.write_text(
-        "<title>T</title><h1>One</h1><p>a</p>"
-        '<h1 style="break-before: page">Two</h1><script>1</script>'
+        f'<title>T</title><link rel="stylesheet" href="{style}"><h1>One</h1><p>a</p>'
+        '<span id="document-two"></span><section><h2>Two</h2></section>'
+        "<script>1</script>"
     )
     # Playwright starts only once in a process, and the tests have started it.
     script = "import sys, pathlib; from booksite.pdf import print_page; "
