@@ -50,6 +50,12 @@ ODD = [
 ]
 
 
+def by_the_book(text: str) -> dict:
+    """What the book's model makes of any words: it has learned those of numbers."""
+    found = shipped("number-translator")
+    return answer(found.model, found.tokenizer, text, by="number-translator")
+
+
 def ask_node(task, **job):
     return json.loads(run_node(HERE / "translator.mjs", task, stdin=json.dumps(job)))
 
@@ -150,7 +156,7 @@ def test_page_translates_as_pytorch_does(answers):
 def test_page_and_python_answer_alike(answers):
     plain = "words expected by source target translation".split()
     for text, got in answers:
-        want = module.shipped(text)
+        want = by_the_book(text)
         assert [got[part] for part in plain] == [want[part] for part in plain]
         assert torch.tensor(got["weights"]).shape == torch.tensor(want["weights"]).shape
         gap = torch.tensor(got["weights"]) - torch.tensor(want["weights"])
@@ -165,7 +171,7 @@ def test_page_and_python_answer_alike(answers):
 def test_weights_and_chances_are_those_of_one_forward_pass():
     found = shipped("number-translator")
     for text in ("21", "813115", "one one one"):
-        got = module.shipped(text)
+        got = by_the_book(text)
         source = torch.tensor([found.tokenizer.encode(words_of(text))])
         said = found.tokenizer.encode(got["translation"])
         target = torch.tensor([[found.tokenizer.special("<start>"), *said]])
@@ -227,7 +233,8 @@ def figures() -> list[Translator]:
     rng = random.Random(2)
     made = []
     for text in asked()[::4]:
-        figure = Translator(text, view=rng.choice(["lines", "grid"]))
+        view = rng.choice(["lines", "grid"])
+        figure = Translator(text, ask=by_the_book, view=view)
         figure.step = rng.choice([0, 1, 3, MOST])
         figure.head = rng.choice([[], [0, 0], [1, 3], [0, 2]])
         figure.selected = rng.choice([[], [0], [2], [1, 0], [3, 2], [0, 27], [27, 1]])
@@ -235,7 +242,7 @@ def figures() -> list[Translator]:
     return [
         *made,
         Translator(),
-        Translator("hello"),
+        Translator("hello", ask=by_the_book),
         Translator(step=0),
         Translator(step=1, selected=[4]),
     ]
@@ -339,6 +346,9 @@ def test_another_models_program_runs_without_it():
         exec(told["pytorch"].replace("shown = torch", "shown = 2 * torch"), {})
 
 
+NO_NUMBER = "“hello”: type a number from 1 to 999,999. Shown is still “twenty-one”."
+
+
 def test_what_the_page_does_not_know_yet_it_says(packed):
     state = Translator().state() | {"text": "345"}
     (pending,) = ask_node("said", states=[state])
@@ -347,10 +357,10 @@ def test_what_the_page_does_not_know_yet_it_says(packed):
         "“three hundred and forty-five”: its answer has not come yet. Shown is still "
         "“twenty-one”.",
     ]
-    long = state | {"text": "Ω" * 20}
-    known, refused = ask_node("said", states=[state, long], packed=packed)
+    other = state | {"text": "hello"}
+    known, refused = ask_node("said", states=[state, other], packed=packed)
     assert known == [True, Translator("345").summary()]
-    assert "40 tokens, more than the 28 that fit here. Shown is still" in refused[1]
+    assert refused == [False, NO_NUMBER]
 
 
 @pytest.mark.parametrize(
@@ -359,8 +369,8 @@ def test_what_the_page_does_not_know_yet_it_says(packed):
         ({"text": "0"}, "number from 1 to 999,999, or words, got '0'"),
         ({"text": "x" * 201}, "text must have at most 200 signs, got 201"),
         (
-            {"text": "Ω" * 20},
-            "text must have 1 to 28 tokens, got 40; write fewer words",
+            {"text": "hello"},
+            "from 1 to 999,999, or its English words, got 'hello'; Translator.of",
         ),
         ({"text": "a\ud800"}, "tokens must be valid Unicode, got"),
         ({"step": 29}, "step must be from 0 to 28, got 29"),
@@ -408,10 +418,16 @@ def test_bad_answers_say_why(part, value, message):
         Translator(answer=Translator().answer | {part: value})
 
 
+def test_a_text_of_too_many_tokens_says_so():
+    message = "text must have 1 to 28 tokens, got 40; write fewer words"
+    with pytest.raises(ValueError, match=message):
+        Translator("Ω" * 20, ask=by_the_book)
+
+
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_text_is_translated_and_stays_text(kind):
     text = f"a{HOSTILE[kind]}"[:12]
-    figure = Translator(text)
+    figure = Translator(text, ask=by_the_book)
     allowed = "div p svg rect path text table thead tbody tr th td"
     assert set(Tags(figure.html()).tags) == set(allowed.split())
     assert figure.summary() in Tags(figure.html()).text
@@ -646,6 +662,18 @@ def test_states_that_python_refuses_are_said_in_the_page(visit, put, patch):
     assert (
         f"{name} must be in its range, got" in page.page.locator(".error").inner_text()
     )
+
+
+def test_a_link_to_what_is_no_number_is_said_and_the_picture_stays(visit, put):
+    page = visit(**PHONE)
+    patch = json.dumps({"text": "hello"})
+    page.page.goto(f"{page.server}/{put(Translator().html())}#translator-1={patch}")
+    page.page.wait_for_selector(READY)
+    computes(page)
+    assert page.said() == NO_NUMBER
+    assert result(page) == "twenty-one → einundzwanzig ✓ right"
+    field(page).fill("345")
+    assert page.said() == Translator("345").summary()
 
 
 def test_a_grid_wider_than_the_page_says_so(visit, put):

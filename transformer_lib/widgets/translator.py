@@ -25,9 +25,10 @@ from transformer_lib.widgets.weights import ServesWeights
 class Translator(ServesWeights, Figure):
     """Type a number; it is translated step by step, and one sees where each step looks.
 
-    `text` is a number up to 999,999 or words; `answer` is what a model made of it, and
-    follows. `step` tokens are written. `head` is [layer, head], or [] for the mean of
-    all; `view` is "lines" or "grid"; `selected` is [step], [step, token] or [].
+    `text` is a number up to 999,999 or its English words (any words for a model of
+    yours); `answer` is what a model made of it, and follows. `step` tokens are
+    written. `head` is [layer, head], or [] for the mean of all; `view` is "lines" or
+    "grid"; `selected` is [step], [step, token] or [].
     """
 
     name = "translator"

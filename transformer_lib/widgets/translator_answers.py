@@ -68,7 +68,12 @@ def _below_thousand(words: str) -> int:
 
 @lru_cache(maxsize=64)
 def shipped(text: str) -> Answer:
-    """Answer with the book's own model."""
+    """Answer with the book's own model, which has learned numbers only."""
+    if number_of(words_of(text)) is None:
+        raise StateError(
+            "text must be a number from 1 to 999,999, or its English words, got "
+            f"{text!r}; Translator.of(...) shows a model of yours with other words"
+        )
     found = pretrained.load(SHIPPED)
     assert found.tokenizer is not None
     return answer(found.model, found.tokenizer, text, by=SHIPPED)

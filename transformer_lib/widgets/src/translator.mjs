@@ -35,7 +35,8 @@ function check(state) {
 function choose({ text, answer }, ask) {
   const words = wordsOf(text);
   if (words === answer.words) return { answer, here: false };
-  const found = ask?.(words) ?? { problem: "its answer has not come yet" };
+  const found = !ask ? { problem: "its answer has not come yet" }
+    : numberOf(words) ? ask(words) : { problem: "type a number from 1 to 999,999" };
   if (!found.problem) return { answer: found, here: true };
   const waiting = `${quote(words, 80)}: ${found.problem}. Shown is still ${quote(answer.words, 80)}.`;
   return { answer, here: false, waiting };
@@ -103,7 +104,7 @@ function looks(ui) {
       set(cell, {
         "data-row": r, "aria-selected": String(held),
         "aria-label": `${shape.text.text} ${shape.chance.text}: ${rowSentence(geometry, r)}`,
-        class: [held && "locked", active && at === r && "active"].filter(Boolean).join(" ") || null,
+        class: [held && "locked", active && at === r && "active"].join(" "),
       });
       const [area, box, text, chance, halo, ring] = cell.children;
       set(area, shape.area);
