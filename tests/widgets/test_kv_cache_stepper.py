@@ -660,9 +660,11 @@ def test_the_window_follows_the_keyboard_to_each_row_and_column(alive, width):
             at[axis] += by
             assert page.said() == KVCacheStepper(selected=[0, *at]).summary()
             shown = side.evaluate(WINDOW)
-            (x, y, wide, tall), (left, top, right, low) = shown["cell"], shown["svg"]
-            assert left + 64 <= x <= left + right - wide
-            assert top + 100 <= y <= top + low - tall
+            (x, y, *_), (left, top, *_) = shown["cell"], shown["svg"]
+            above, before = map(int, re.findall(r"\d+", shown["earlier"][0]))
+            row, column = round((y - top - 100) / 25), round((x - left - 64) / 25)
+            assert [above + row, before + column] == at
+            assert max(row, column) < len(shown["rows"])
     assert at == [0, 0]
 
 
