@@ -10,7 +10,7 @@ TOWER = (
     "tokens embeddings positions attention masks multihead blocks encoder decoder "
     "encoder_decoder training cache sampling checkpoints inspection parallel"
 ).split()
-SUPPORT = "tasks pretrained checks notebook widgets".split()
+SUPPORT = "tasks pretrained checks shape_checks notebook widgets".split()
 LIBRARY = "transformer_lib"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
