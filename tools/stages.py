@@ -17,6 +17,8 @@ OF_THE_BOOK = ("site", "jupyter")
 OF_THE_FIGURES = ("widgets",)
 OF_THE_NOTEBOOKS = ("notebooks", "tools")
 OF_COLAB = ("colab",)
+# These start two browsers at once, or want the machine for themselves, and print.
+ALONE = [f"tests/site/test_{name}.py" for name in ("pages", "weights", "lighthouse")]
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
 COVERAGE = ["--cov=transformer_lib", "--cov-fail-under=95"]
 
@@ -71,6 +73,11 @@ def some_tests(names: tuple[str, ...], *options: str) -> list[str]:
     return pytest(*options, *there)
 
 
+def left_out(files: list[str]) -> list[str]:
+    """Return pytest's options that leave these files out."""
+    return [f"--ignore={file}" for file in files]
+
+
 def stages() -> list[Stage]:
     """Return all stages; the slow ones last."""
     notebooks = sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -103,5 +110,11 @@ def stages() -> list[Stage]:
             "colab", "notebooks in Colab's stand-in", some_tests(OF_COLAB), one_thread
         ),
         Stage("site", "build of the book", build, plain, counts_tests=False),
-        Stage("site", "the built book", some_tests(OF_THE_BOOK), plain),
+        Stage(
+            "site",
+            "the built book, and its figures in Jupyter",
+            some_tests(OF_THE_BOOK, *TWO_AT_ONCE, *left_out(ALONE)),
+            one_thread,
+        ),
+        Stage("site", "every page of the built book", pytest(*ALONE), plain),
     ]

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from browser import require_chromium
-from playwright.sync_api import Browser
-from survey import Facts, survey, survey_beside
+from survey import Facts, survey_beside
 
 from booksite.build import PAGES, html_pages, is_built
 from booksite.serve import open_server
@@ -20,9 +19,10 @@ ROOT = Path(__file__).parents[2]
 # Every page in four looks, by two browsers at once. axe examines every page in light,
 # in dark, wide and narrow; in the two other looks those that hold all there is.
 SAMPLE = ("/intro.html", "/04_attention.html", "/gallery.html", "/search.html")
+Look = dict[str, Any]
 
 
-def a_look(mode: str, width: int, motion: str, *axe: str) -> dict[str, Any]:
+def a_look(mode: str, width: int, motion: str, *axe: str) -> Look:
     viewport = {"width": width, "height": 800}
     named = {"color_scheme": mode, "reduced_motion": motion, "viewport": viewport}
     return named | {"axe": axe}
@@ -69,25 +69,32 @@ def address(book: Path) -> Iterator[str]:
         server.shutdown()
 
 
+def survey_both(urls: list[list[str]], looks: list[list[Look]]) -> list[Facts]:
+    """Visit one list of pages in each list of looks, all at once."""
+    with ThreadPoolExecutor(len(urls)) as threads:
+        halves = threads.map(survey_beside, urls, looks)
+    return [facts for half in halves for facts in half]
+
+
 @pytest.fixture(scope="session")
 def served(address: str, pages: list[str]) -> list[Facts]:
     """What a browser finds on each page, in light and dark, on laptop and phone."""
     require_chromium()
     urls = [f"{address}/{page}" for page in pages]
-    with ThreadPoolExecutor(len(LOOKS)) as threads:
-        found = threads.map(survey_beside, [urls] * len(LOOKS), LOOKS)
-    return [facts for half in found for facts in half]
+    return survey_both([urls, urls], LOOKS)
 
 
 @pytest.fixture(scope="session")
-def from_disk(chromium: Browser, book: Path, pages: list[str]) -> list[Facts]:
+def from_disk(book: Path, pages: list[str]) -> list[Facts]:
     """What a browser finds on each page when it is opened as a file."""
-    return survey(chromium, [(book / page).as_uri() for page in pages])
+    require_chromium()
+    urls = [(book / page).as_uri() for page in pages]
+    return survey_both([urls[::2], urls[1::2]], [[{}], [{}]])
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _needs_browser(request: pytest.FixtureRequest) -> None:
     """Say once, before anything is built, that there is no browser."""
-    needed = {"chromium", "served"}
+    needed = {"chromium", "served", "from_disk"}
     if any(needed & {*item.fixturenames} for item in request.session.items):
         require_chromium()

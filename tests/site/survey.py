@@ -20,7 +20,7 @@ UNFOLD = """() => {
 WALK = """async () => {
   for (const figure of document.querySelectorAll("[data-figure]")) {
     figure.scrollIntoView();
-    for (let i = 0; i < 100 && !figure.dataset.mounted; i++)
+    for (let i = 0; i < 1500 && !figure.dataset.mounted; i++)
       await new Promise((done) => setTimeout(done, 20));
   }
   await document.fonts.ready;

@@ -58,7 +58,6 @@ class App:
         root_doc, html_title, html_baseurl = "intro", "The Book", ""
 
     booksite_cards: dict[str, str] = {}  # noqa: RUF012
-    booksite_entrance = ""
 
 
 def test_addresses_are_told_only_where_the_site_is_known() -> None:

@@ -20,15 +20,21 @@ STOPS = """() => {
     && !e.closest("[inert], dialog:not([open])"))
     .map((e, i) => ((e.dataset.stop = i), e.outerHTML.slice(0, 100)));
 }"""
-HERE = """() => {
+# What comes late, as a font, moves the page: a stop has a second to come into sight.
+HERE = """async () => {
   let e = document.activeElement;
   if (e === document.body) return null;
   const stop = e.dataset.stop ?? null;
   while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-  const { top, bottom, left, right } = e.getBoundingClientRect();
-  const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
-  const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
-  const on = e.getRootNode().elementFromPoint(x, y);
+  const inSight = () => {
+    const { top, bottom, left, right } = e.getBoundingClientRect();
+    const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
+    const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
+    const on = e.getRootNode().elementFromPoint(x, y);
+    return !!on && (e.contains(on) || on.contains(e) || e.labels?.[0]?.contains(on));
+  };
+  for (let i = 0; i < 50 && !inSight(); i++)
+    await new Promise((done) => setTimeout(done, 20));
   const rings = ({ outlineStyle, outlineWidth, boxShadow }) => boxShadow !== "none"
     || (outlineStyle !== "none" && parseFloat(outlineWidth) > 0);
   return {
@@ -36,7 +42,7 @@ HERE = """() => {
     html: e.outerHTML.slice(0, 100),
     ring: e.getRootNode() !== document  // of a figure: tests/widgets/test_focus.py
       || [null, "::after"].some((part) => rings(getComputedStyle(e, part))),
-    seen: !!on && (e.contains(on) || on.contains(e) || e.labels?.[0]?.contains(on)),
+    seen: inSight(),
   };
 }"""
 

@@ -82,6 +82,13 @@ def test_every_folder_and_notebook_is_in_some_stage():
     assert {str(path) for path in (ROOT / "chapters").glob("*.ipynb")} <= set(words)
 
 
+def test_what_one_stage_leaves_out_another_runs():
+    words = [word for stage in stages() for word in stage.command]
+    left_out = {word[9:] for word in words if word.startswith("--ignore=")}
+    assert left_out
+    assert left_out <= set(words)
+
+
 def test_offline_prefix_is_empty_without_unshare(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert offline_prefix() == []
