@@ -111,14 +111,11 @@ def add_tags(
     tags = {"description": said} | previews(app, pagename, title, said)
     written = "".join(meta(name, text) for name, text in tags.items() if text)
     context["metatags"] = context.get("metatags", "") + written
-    if pagename == app.config.root_doc:
-        app.booksite_entrance = written
 
 
 def configure(app: Sphinx, config: Config) -> None:
     named = os.environ.get("COURSE_SITE_URL") or config.html_baseurl
     config.html_baseurl = known_address(named)
-    app.booksite_entrance = ""
 
 
 def draw_cards(app: Sphinx) -> None:

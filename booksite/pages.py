@@ -1,5 +1,6 @@
 """Pages that load nothing of a third party and nothing that they do not need."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,10 @@ POLICY = "; ".join(
         "object-src 'none'",
         "base-uri 'self'",
     ]
+)
+# What a page says of itself to search engines and previews (found.py writes it).
+OF_ITSELF = re.compile(
+    r'<meta (?:name="(?:description|twitter:\w+)"|property="og:[^"]+") content="[^"]*">'
 )
 META = '<meta http-equiv="Content-Security-Policy" content="{policy}">'
 ENTRANCE = """<!DOCTYPE html>
@@ -65,12 +70,14 @@ def add_policy(
 def write_entrance(app: Sphinx, error: Exception | None) -> None:
     """Replace Jupyter Book's bare redirect by a page that is one."""
     if error is None:
+        folder = Path(app.outdir)
+        first = (folder / f"{app.config.root_doc}.html").read_text(encoding="utf-8")
         page = ENTRANCE.format(
             meta=META.format(policy=POLICY),
-            tags=app.booksite_entrance,
+            tags="\n    ".join(OF_ITSELF.findall(first)),
             title=app.config.html_title,
         )
-        (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
+        (folder / "index.html").write_text(page, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:
