@@ -4,13 +4,14 @@ import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from figure_examples import EXAMPLES
-from figure_page import BUNDLER, ROOT, Visit, document, run_node
-from playwright.sync_api import Browser, BrowserContext
+from figure_page import BUNDLER, ROOT, Tabs, Visit, document, run_node
+from playwright.sync_api import Browser
 
 from transformer_lib.pretrained import names
 from transformer_lib.widgets.weights import scripts
@@ -50,30 +51,42 @@ def server(site: Path) -> Iterator[str]:
         http.shutdown()
 
 
+@pytest.fixture(scope="session")
+def numbers() -> Iterator[int]:
+    """Numbers for pages: a browser may remember what a name held before."""
+    return count(1)
+
+
 @pytest.fixture
-def put(site: Path) -> Callable[..., str]:
+def put(site: Path, numbers: Iterator[int]) -> Callable[..., str]:
     """Write a page with these figures' HTML; the file's name comes back."""
 
     def write(*figures: str, theme: str = "light") -> str:
-        (site / "page.html").write_text(document("\n".join(figures), theme))
-        return "page.html"
+        name = f"page-{next(numbers)}.html"
+        (site / name).write_text(document("\n".join(figures), theme))
+        return name
 
     return write
 
 
+@pytest.fixture(scope="session")
+def tabs(chromium: Browser) -> Tabs:
+    """The pages that are open in the browser of this run."""
+    return Tabs(chromium)
+
+
 @pytest.fixture
-def visit(chromium: Browser, server: str, site: Path) -> Iterator[Callable[..., Visit]]:
+def visit(tabs: Tabs, server: str, site: Path) -> Iterator[Callable[..., Visit]]:
     """visit(**context options) opens a Visit, and fails at the end on its errors."""
-    contexts: list[tuple[BrowserContext, Visit]] = []
+    visits: list[tuple[Visit, dict[str, Any]]] = []
 
     def start(**options: Any) -> Visit:
         options = {"viewport": {"width": 1280, "height": 900}} | options
-        context = chromium.new_context(**options)
-        contexts.append((context, Visit(context, server, site)))
-        return contexts[-1][1]
+        visits.append((Visit(tabs.take(options), server, site), options))
+        return visits[-1][0]
 
     yield start
-    errors = [error for _, page in contexts for error in page.errors]
-    for context, _ in contexts:
-        context.close()
+    errors = [error for each, _ in visits for error in each.errors]
+    for each, options in visits:
+        tabs.give_back(each.leave(), options)
     assert errors == []
