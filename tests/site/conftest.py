@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 from browser import require_chromium
-from survey import Facts, survey_beside
+from survey import PRESS, Facts, survey_beside
 
 from booksite.build import PAGES, html_pages, is_built
 from booksite.serve import open_server
 
 ROOT = Path(__file__).parents[2]
 # Every page in four looks, by two browsers at once. axe examines every page in light,
-# in dark, wide and narrow; in the two other looks those that hold all there is.
+# in dark, wide and narrow; in the two other looks those that hold all there is. In the
+# last look every button is pressed in the end.
 SAMPLE = ("/intro.html", "/04_attention.html", "/gallery.html", "/search.html")
 Look = dict[str, Any]
 
@@ -35,7 +36,7 @@ LOOKS = [
     ],
     [
         a_look("dark", 320, "reduce", ".html"),
-        a_look("dark", 1280, "no-preference", *SAMPLE),
+        a_look("dark", 1280, "no-preference", *SAMPLE) | {"last": PRESS},
     ],
 ]
 

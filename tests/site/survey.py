@@ -75,6 +75,21 @@ MERGE_TWINS = """() => {
   const rule = { id: "color-contrast", selector: ":not([data-twin])" };
   axe.configure({ rules: [rule] });
 }"""
+PRESS = """async () => {
+  const within = (root) => [...root.querySelectorAll("*")].flatMap(
+    (e) => [e, ...(e.shadowRoot ? within(e.shadowRoot) : [])]);
+  const buttons = "button, summary, [type=radio], [type=checkbox]";
+  let pressed = 0;
+  for (const element of within(document)) {
+    if (!element.matches(buttons) || element.closest("form")) continue;
+    element.click();
+    pressed++;
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  await new Promise((done) => setTimeout(done, 500));
+  return pressed;
+}"""
+NOTHING = "() => 0"
 EXCESS = """() => {
   const root = document.documentElement;
   return Math.max(root.scrollWidth, document.body.scrollWidth) - root.clientWidth;
@@ -93,6 +108,7 @@ class Facts:
     excess: dict[int, int] = field(default_factory=dict)  # width -> pixels too wide
     examined: bool = False  # by axe
     violations: list[str] = field(default_factory=list)
+    pressed: int = 0  # buttons
 
     @property
     def place(self) -> str:
@@ -101,12 +117,19 @@ class Facts:
 
 
 def survey(
-    browser: Browser, urls: list[str], axe: tuple[str, ...] = (), **look: Any
+    browser: Browser,
+    urls: list[str],
+    axe: tuple[str, ...] = (),
+    last: str = NOTHING,
+    **look: Any,
 ) -> list[Facts]:
-    """Visit these pages in one look, each in a fresh tab; axe examines some."""
+    """Visit these pages in one look, each in a fresh tab; axe examines some.
+
+    `last` is done when all else was seen; it returns how much it pressed.
+    """
     context = browser.new_context(**look)
     name = f"{look.get('color_scheme')} {look.get('viewport', {}).get('width')}"
-    facts = [visit(context, url, name, url.endswith(axe)) for url in urls]
+    facts = [visit(context, url, name, url.endswith(axe), last) for url in urls]
     context.close()
     return facts
 
@@ -117,7 +140,7 @@ def survey_beside(urls: list[str], looks: list[dict[str, Any]]) -> list[Facts]:
         return [facts for look in looks for facts in survey(browser, urls, **look)]
 
 
-def visit(context: BrowserContext, url: str, look: str, axe: bool) -> Facts:
+def visit(context: BrowserContext, url: str, look: str, axe: bool, last: str) -> Facts:
     facts = Facts(url, look)
     page = context.new_page()
     listen(page, facts)
@@ -134,6 +157,7 @@ def visit(context: BrowserContext, url: str, look: str, axe: bool) -> Facts:
     if axe and not url.endswith("/index.html"):  # which is intro.html by now
         facts.examined = True
         facts.violations = run_axe(page)
+    facts.pressed = page.evaluate(last)
     page.close()
     return facts
 

@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from booksite.coloring import color_letters
 from booksite.formulas import Formulas
 
 ROOT = Path(__file__).parents[2]
+FORMULAS = """() => ({
+  all: document.querySelectorAll(".katex").length,
+  spoken: document.querySelectorAll(".katex > .katex-mathml > math").length,
+  seen: document.querySelectorAll(".katex > .katex-html[aria-hidden=true]").length,
+})"""
 MACROS = {r"\query": r"\htmlClass{tl-query}{#1}"}
 
 
@@ -100,3 +106,12 @@ def test_broken_formula_says_what_is_wrong(
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         formulas.render(tex, display=False)
+
+
+@pytest.mark.site
+def test_formulas_are_spoken_once(chromium: Browser, address: str) -> None:
+    page = chromium.new_page()
+    page.goto(f"{address}/chapters/04_attention.html")
+    counts = page.evaluate(FORMULAS)
+    page.close()
+    assert counts["all"] == counts["spoken"] == counts["seen"] > 50

@@ -27,6 +27,12 @@ def test_pages_ask_only_their_own_server(served: list[Facts], address: str) -> N
     assert faults(served, lambda facts: foreign(facts, address + "/", "blob:")) == {}
 
 
+def test_every_page_was_asked_with_its_buttons_too(served: list[Facts]) -> None:
+    pressed = {facts.url for facts in served if facts.pressed > 3}
+    assert pressed == {facts.url for facts in served}
+    assert max(facts.pressed for facts in served) > 100
+
+
 def test_pages_from_disk_ask_only_the_disk(from_disk: list[Facts]) -> None:
     assert faults(from_disk, lambda facts: foreign(facts, "file:///")) == {}
 
