@@ -1,8 +1,15 @@
-"""An image without words for those who cannot see it is an error of the build."""
+"""Images: one without words for those who cannot see it is an error of the build.
+
+They are fetched when they come near, into a place that is kept for them.
+"""
+
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.util.images import get_image_size
+from sphinx.writers.html5 import HTML5Translator
 
 LEAST = 20  # characters; a shorter text names the picture and does not say it
 HINT = (
@@ -30,5 +37,18 @@ def check_images(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             )
 
 
+def visit_image(self: HTML5Translator, node: nodes.image) -> None:
+    """Write an image with its size in pixels, where the file tells it."""
+    size = get_image_size(Path(self.builder.srcdir, node["uri"]))
+    HTML5Translator.visit_image(self, node)
+    kept = 'width="{}" height="{}" '.format(*size) if size else ""
+    self.body[-1] = self.body[-1].replace("<img ", f'<img loading="lazy" {kept}', 1)
+
+
+def depart_image(self: HTML5Translator, node: nodes.image) -> None:
+    HTML5Translator.depart_image(self, node)
+
+
 def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", check_images)
+    app.add_node(nodes.image, override=True, html=(visit_image, depart_image))

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from sphinx.util.images import get_image_size
 
 pytestmark = pytest.mark.site
 
@@ -33,12 +34,12 @@ LEAST_ALT = 20
 
 
 class Scan(HTMLParser):
-    """What one page loads, its pictures' words, its policy, its handlers."""
+    """What one page loads, its pictures, its policy, its handlers."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.loads: list[str] = []
-        self.alts: list[str] = []
+        self.images: list[dict[str, str]] = []
         self.policies: list[str] = []
         self.before_policy: list[str] = []
         self.styles: list[str] = []
@@ -55,7 +56,7 @@ class Scan(HTMLParser):
         self.styles.append(given.get("style", ""))
         self.depth_of_article += tag == "article"
         if tag == "img" and self.depth_of_article:
-            self.alts.append(given.get("alt", ""))
+            self.images.append({"alt": "", **given})
         if given.get("http-equiv") == "Content-Security-Policy":
             self.policies.append(given.get("content", ""))
         self.look_at_script(tag, given)
@@ -110,13 +111,27 @@ def test_what_pages_load_is_there(book: Path, scans: dict[str, Scan]) -> None:
 
 def test_pictures_say_what_they_show(scans: dict[str, Scan]) -> None:
     chapters = [scan for page, scan in scans.items() if page.startswith("chapters/")]
-    assert any(scan.alts for scan in chapters)
+    assert any(scan.images for scan in chapters)
+    alts = {
+        page: [image["alt"] for image in scan.images] for page, scan in scans.items()
+    }
     found = {
-        page: [
-            repr(alt)
-            for alt in scan.alts
-            if len(alt) < LEAST_ALT or NAME_OF_FILE.search(alt)
-        ]
+        page: [repr(a) for a in given if len(a) < LEAST_ALT or NAME_OF_FILE.search(a)]
+        for page, given in alts.items()
+    }
+    assert only_faults(found) == {}
+
+
+def test_pictures_come_late_into_a_place_of_their_size(
+    book: Path, scans: dict[str, Scan]
+) -> None:
+    def is_good(page: str, image: dict[str, str]) -> bool:
+        size = get_image_size((book / page).parent / image["src"])
+        named = (int(image.get("width", 0)), int(image.get("height", 0)))
+        return named == size and image.get("loading") == "lazy"
+
+    found = {
+        page: [image["src"] for image in scan.images if not is_good(page, image)]
         for page, scan in scans.items()
     }
     assert only_faults(found) == {}
@@ -145,7 +160,7 @@ def test_scan_finds_what_it_looks_for() -> None:
     )
     assert [load for load in scan.loads if ELSEWHERE.match(load)] == scan.loads
     assert len(scan.loads) == 2
-    assert scan.alts == [""]
+    assert [image["alt"] for image in scan.images] == [""]
     assert scan.policies == []
     assert scan.before_policy
     assert scan.widgets == ["application/vnd.jupyter.widget-state+json"]
