@@ -35,10 +35,9 @@ function check(state) {
 function choose({ text, answer }, ask) {
   const words = wordsOf(text);
   if (words === answer.words) return { answer, here: false };
-  const found = !ask ? { problem: "its answer has not come yet" }
-    : numberOf(words) ? ask(words) : { problem: "type a number from 1 to 999,999" };
-  if (!found.problem) return { answer: found, here: true };
-  const waiting = `${quote(words, 80)}: ${found.problem}. Shown is still ${quote(answer.words, 80)}.`;
+  if (ask && numberOf(words)) return { answer: ask(words), here: true };
+  const problem = ask ? "type a number from 1 to 999,999" : "its answer has not come yet";
+  const waiting = `${quote(words, 80)}: ${problem}. Shown is still ${quote(answer.words, 80)}.`;
   return { answer, here: false, waiting };
 }
 

@@ -43,7 +43,7 @@ function reader({ bytes }) {
   };
 }
 
-/** words -> an answer, or { problem }; the last one is remembered. */
+/** Words of at most MOST tokens, as every number's are -> an answer; the last is remembered. */
 export function createAnswers(model) {
   const session = createSession(model);
   const tokenizer = createTokenizer(model.tokenizer);
@@ -70,8 +70,6 @@ export function createAnswers(model) {
   }
   function answer(words) {
     const source = tokenizer.encode(words);
-    if (source.length > MOST)
-      return { problem: `${source.length} tokens, more than the ${MOST} that fit here` };
     const { target, chances, weights } = write(source);
     const n = numberOf(words);
     return {
