@@ -1,4 +1,5 @@
-// Whatever scrolls sideways can be reached by keyboard and says what it is.
+// Whatever scrolls sideways can be reached by keyboard and says what it is. What is not
+// laid out yet can be reached, too: whether it scrolls is known when it comes near.
 (() => {
   // A page from disk may not fetch, so a search shows titles without excerpts there.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
@@ -12,7 +13,7 @@
   };
 
   function mark(element, scrolls) {
-    if (scrolls === (element.dataset.scrolls === "true")) return;
+    if (element.dataset.scrolls === String(scrolls)) return;
     element.dataset.scrolls = scrolls;
     if (scrolls) {
       element.tabIndex = 0;
@@ -38,6 +39,7 @@
   for (const [selector, kind] of Object.entries(kinds)) {
     for (const element of all(selector)) {
       element.dataset.kind = kind;
+      element.tabIndex = 0;
       observer.observe(element);
     }
   }
