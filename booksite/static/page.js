@@ -1,5 +1,4 @@
-// Whatever scrolls sideways can be reached by keyboard and says what it is. What is not
-// laid out yet can be reached, too: whether it scrolls is known when it comes near.
+// Whatever scrolls sideways can be reached by keyboard and says what it is.
 (() => {
   // A page from disk may not fetch, so a search shows titles without excerpts there.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
@@ -13,7 +12,7 @@
   };
 
   function mark(element, scrolls) {
-    if (element.dataset.scrolls === String(scrolls)) return;
+    if (scrolls === (element.dataset.scrolls === "true")) return;
     element.dataset.scrolls = scrolls;
     if (scrolls) {
       element.tabIndex = 0;
@@ -30,16 +29,9 @@
     entries.forEach(({ target }, i) => mark(target, found[i]));
   });
 
-  // The theme asks the same of one element after the other, when the page has come and
-  // whenever it changes, and each answer lays the page out: it shall find none.
-  const all = document.querySelectorAll.bind(document);
-  document.querySelectorAll = (selector) =>
-    all(selector.startsWith("pre, .nboutput") ? ":not(*)" : selector);
-
   for (const [selector, kind] of Object.entries(kinds)) {
-    for (const element of all(selector)) {
+    for (const element of document.querySelectorAll(selector)) {
       element.dataset.kind = kind;
-      element.tabIndex = 0;
       observer.observe(element);
     }
   }
