@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from browser import require_chromium
 
-from tools.lighthouse import LEAST, all_pages, is_good, judge
+from tools.lighthouse import LEAST, all_pages, is_good, judge, slowdown
 
 pytestmark = pytest.mark.site
 PAGES = ("intro.html", "chapters/04_attention.html")
@@ -28,6 +28,11 @@ def test_one_low_mark_is_not_good() -> None:
     assert is_good(LEAST)
     for name in LEAST:
         assert not is_good(LEAST | {name: LEAST[name] - 1})
+
+
+@pytest.mark.parametrize(("index", "slower"), [(2000, 4), (528, 2), (264, 1), (90, 1)])
+def test_a_slow_machine_is_made_less_slow(index: int, slower: int) -> None:
+    assert slowdown({"environment": {"benchmarkIndex": index}}) == slower
 
 
 def test_every_page_is_judged_but_the_one_that_leads_on(book: Path) -> None:
