@@ -1,7 +1,9 @@
 """The last line of a page: when it was changed, and where a change can be suggested.
 
 Git knows the day. Where there is no git, or only a piece of its history, and for a
-file that was changed since, nothing is said.
+file that was changed since, nothing is said. A release, which writes its address into
+every notebook, is no change of a page. A change is suggested on the branch that moves,
+GitHub's HEAD: nobody can change a tag.
 """
 
 import subprocess
@@ -16,6 +18,7 @@ from booksite.repository import find_repository
 
 LINE = '<p class="tl-page-end">{parts}</p>'
 DAY = 'Last changed on <time datetime="{day}">{day}</time>.'
+RELEASE = "^chapters: say where v"  # how its message begins; see CONTRIBUTING
 EDIT = '<a href="{address}">Suggest a change of this page</a>'
 
 
@@ -48,6 +51,7 @@ def days(folder: Path) -> dict[str, str]:
     if git(folder, "rev-parse", "--is-shallow-repository").strip() != "false":
         return {}
     log = ("log", "--format=format:day %cs", "--name-only", "--relative")
+    log += ("--invert-grep", f"--grep={RELEASE}")
     changed = git(folder, "diff", "--name-only", "--relative", "HEAD").splitlines()
     found = newest(git(folder, *log))
     return {file: day for file, day in found.items() if file not in changed}
@@ -68,7 +72,7 @@ def add_line(
         return
     path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir).as_posix()
     repository = find_repository()
-    address = repository and repository.on_github("edit", path)
+    address = repository and repository.on_github(path, "HEAD")
     day = app.booksite_days.get(path)
     parts = [DAY.format(day=day)] if day else []
     parts += [EDIT.format(address=escape(address))] if address else []

@@ -51,14 +51,14 @@ class Repository:
         """Address and name in one, as pip reads them after `git+`."""
         return f"{self.url}@{self.ref}"
 
-    def on_github(self, view: str, path: str) -> str | None:
-        """The page of a file, to read (`blob`) or to change (`edit`)."""
+    def on_github(self, path: str, ref: str = "") -> str | None:
+        """The page of a file, as published or at another branch, tag or HEAD."""
         on_github = self.url.startswith(GITHUB)
-        return f"{self.url}/{view}/{self.ref}/{path}" if on_github else None
+        return f"{self.url}/blob/{ref or self.ref}/{path}" if on_github else None
 
     def in_colab(self, path: str) -> str | None:
         """Where Colab opens a notebook; it opens what is on GitHub, and no other."""
-        page = self.on_github("blob", path)
+        page = self.on_github(path)
         return page and f"{COLAB}/github/{page.removeprefix(GITHUB)}"
 
 

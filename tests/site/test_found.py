@@ -4,6 +4,7 @@ import re
 import struct
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
@@ -17,6 +18,7 @@ from booksite.landing import stored_figure
 
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
 SITE = "https://book.example/course"
+PATH = "/usr/bin:/bin"
 
 
 def test_every_page_describes_itself(book: Path, pages: list[str]) -> None:
@@ -117,7 +119,7 @@ def test_tower_leads_to_every_chapter(chromium: Browser, address: str) -> None:
     page = chromium.new_page(viewport={"width": 360, "height": 740})
     page.goto(f"{address}/intro.html")
     blocks = page.get_by_role("navigation", name="tower").get_by_role("link")
-    assert blocks.count() == 17
+    assert blocks.count() == len(list(Path("chapters").glob("[0-9][0-9]_*.ipynb")))
     tops = [block.bounding_box()["y"] for block in blocks.all()]  # type: ignore[index]
     assert tops == sorted(tops, reverse=True)
     assert len(set(tops)) == 6  # from the ground up, three in a row
@@ -136,16 +138,35 @@ def test_days_are_those_of_git_and_none_is_made_up(tmp_path: Path) -> None:
     as_somebody = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
     (tmp_path / "a.md").write_text("a")
     (tmp_path / "b.md").write_text("b")
-    dated = "2001-02-03T12:00:00+0000"
-    for command in (
-        ["init", "-q"],
-        ["add", "."],
-        [*as_somebody, "commit", "-q", "-m", "a", "--date", dated],
+    for day, message in (
+        ("2001-02-03", "a: write"),
+        ("2002-01-01", "chapters: say where v1.0 is"),  # no change of a page
     ):
-        environment = {"GIT_COMMITTER_DATE": dated, "PATH": "/usr/bin:/bin"}
-        subprocess.run(["git", *command], cwd=tmp_path, check=True, env=environment)
+        (tmp_path / "c.md").write_text(message)
+        environment = {"GIT_COMMITTER_DATE": f"{day}T12:00:00+0000", "PATH": PATH}
+        for command in (
+            ["init", "-q"],
+            ["add", "."],
+            [*as_somebody, "commit", "-q", "-m", message],
+        ):
+            subprocess.run(["git", *command], cwd=tmp_path, check=True, env=environment)
     (tmp_path / "b.md").write_text("changed")
-    assert page_end.days(tmp_path) == {"a.md": "2001-02-03"}
+    first = "2001-02-03"
+    assert page_end.days(tmp_path) == {"a.md": first, "c.md": first}
+
+
+def test_a_change_is_suggested_on_the_branch_that_moves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COURSE_REPO_URL", "https://github.com/reader/book")
+    monkeypatch.setenv("COURSE_REPO_REF", "v1.0")
+    env = SimpleNamespace(doc2path=lambda name: f"/book/{name}.md")
+    days = {"intro.md": "2001-02-03"}
+    app = SimpleNamespace(srcdir="/book", env=env, booksite_days=days)
+    context = {"body": ""}
+    page_end.add_line(app, "intro", "page.html", context, publish_doctree(""))
+    assert 'href="https://github.com/reader/book/blob/HEAD/intro.md"' in context["body"]
+    assert '<time datetime="2001-02-03">' in context["body"]
 
 
 def test_plain_words_of_code_lose_their_marks_only_where_they_change_nothing() -> None:

@@ -83,7 +83,8 @@ def test_a_message_names_the_value():
 def test_addresses_that_are_made_from_it():
     book = Repository(ADDRESS, "feature/x")
     assert book.stamp == f"{ADDRESS}@feature/x"
-    assert book.on_github("edit", "intro.md") == f"{ADDRESS}/edit/feature/x/intro.md"
+    assert book.on_github("intro.md") == f"{ADDRESS}/blob/feature/x/intro.md"
+    assert book.on_github("intro.md", "HEAD") == f"{ADDRESS}/blob/HEAD/intro.md"
     assert book.in_colab("chapters/a.ipynb") == (
         "https://colab.research.google.com/github/reader/book/blob/feature/x/"
         "chapters/a.ipynb"
@@ -96,7 +97,7 @@ def test_addresses_that_are_made_from_it():
 def test_colab_opens_github_only(url):
     elsewhere = Repository(url, "main")
     assert elsewhere.in_colab("a.ipynb") is None
-    assert elsewhere.on_github("blob", "a.ipynb") is None
+    assert elsewhere.on_github("a.ipynb") is None
 
 
 def test_committed_settings_name_no_address(monkeypatch):
