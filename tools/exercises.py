@@ -1,9 +1,10 @@
 """Exercises made from their solutions: what a cell tagged ``solution`` stands for.
 
 An exercise is a heading with minutes and difficulty, a stub, a hint and a solution that
-unfolds. Authors write heading, hint and solution; the stub is the solution without what
-the learner is to find: bodies of functions and values of names become dots, the check
-is no longer strict, imports and lines marked ``# given`` stay, and all else goes.
+unfolds. Authors write heading and solution, and fill the hint in; the stub is the
+solution without what the learner is to find: bodies of functions and values of names
+become dots, the check is no longer strict, imports and lines marked ``# given`` stay,
+and all else goes.
 """
 
 from __future__ import annotations
