@@ -279,16 +279,42 @@ def test_theme_follows_the_page(visit, alone):
     page.page.wait_for_selector(".fig:not([data-dark])")
 
 
-def test_forced_colors_keep_cells_apart(visit, alone):
+# In forced colors: the cells' fill and stroke, how many marks differ from the ground,
+# and the texts that neither do nor stand on a mark that does.
+FORCED = """() => {
+  const ground = document.createElement("i");
+  ground.style.color = "Canvas";
+  document.body.append(ground);
+  const canvas = getComputedStyle(ground).color;
+  ground.remove();
+  const seen = (color) => color !== "none" && color !== canvas;
+  const found = { cells: [], marks: 0, unseen: [] };
+  const shadow = document.querySelector(".tl-live").shadowRoot;
+  const filled = [];
+  const marks = "svg :is(rect, path, circle, line, text)";
+  for (const mark of shadow.querySelectorAll(marks)) {
+    const { fill, stroke } = getComputedStyle(mark);
+    const { left, right, top, bottom } = mark.getBoundingClientRect();
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    const stands = filled.some((f) =>
+      f.left <= x && x <= f.right && f.top <= y && y <= f.bottom);
+    if (mark.matches(".box")) found.cells.push([fill, stroke]);
+    if (mark.tagName === "text" && !seen(fill) && !stands)
+      found.unseen.push(mark.textContent);
+    else if (seen(fill) || seen(stroke)) found.marks += 1;
+    if (seen(fill)) filled.push({ left, right, top, bottom });
+  }
+  return found;
+}"""
+
+
+def test_forced_colors_keep_all_marks(visit, alone):
     page = visit(forced_colors="active")
     page.open(alone)
-    colors = page.page.evaluate(
-        """() => [...document.querySelector(".tl-live").shadowRoot
-            .querySelectorAll(".box")].map((box) => {
-              const style = getComputedStyle(box);
-              return [style.fill, style.stroke]; })"""
-    )
-    assert all(fill != stroke for fill, stroke in colors)
+    found = page.page.evaluate(FORCED)
+    assert found["marks"] > 50
+    assert not found["unseen"]
+    assert all(fill != stroke for fill, stroke in found["cells"])
 
 
 def test_reduced_motion_moves_nothing(visit, alone):
@@ -297,9 +323,9 @@ def test_reduced_motion_moves_nothing(visit, alone):
     moving = page.page.evaluate(
         """() => [...document.querySelector(".tl-live").shadowRoot
             .querySelectorAll("*")].filter((node) => {
-              const style = getComputedStyle(node);
-              return style.transitionProperty !== "none" && style.transitionProperty
-                !== "all" || style.animationName !== "none"; }).length"""
+              const { transitionDuration, animationName } = getComputedStyle(node);
+              return transitionDuration.split(",").some((time) => parseFloat(time) > 0)
+                || animationName !== "none"; }).length"""
     )
     assert moving == 0
 
