@@ -50,8 +50,8 @@ def days(folder: Path) -> dict[str, str]:
     """For each file the day of its last change, where git has all of its history."""
     if git(folder, "rev-parse", "--is-shallow-repository").strip() != "false":
         return {}
-    log = ("log", "--format=format:day %cs", "--name-only", "--relative")
-    log += ("--invert-grep", f"--grep={RELEASE}")
+    form = ("--format=format:day %cs", "--name-only", "--relative")
+    log = ("log", *form, "--invert-grep", f"--grep={RELEASE}")
     changed = git(folder, "diff", "--name-only", "--relative", "HEAD").splitlines()
     found = newest(git(folder, *log))
     return {file: day for file, day in found.items() if file not in changed}

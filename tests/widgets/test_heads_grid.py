@@ -463,6 +463,7 @@ def test_unknown_words_are_refused(state):
         ("maps", [[[1] * 5] * 4] * 2, r"map of 3 tokens must be 6 weights, got \[5\]"),
         ("maps", [[[1] * 5 + [10_001]] * 4] * 2, "from 0 to 10000, got 10001"),
         ("maps", [[[1] * 5 + [0.5]] * 4] * 2, "whole numbers .*, got 0.5"),
+        ("maps", [[[5000] * 6] * 4] * 2, "sum to 1 in each row, got 0.5000 in row 0"),
         ("scores", [[[1.0] * 3] * 4] * 2, "scores must be as many as .*, got .*3, 3"),
         ("losses", [[[], float("nan")]], "losses must hold finite numbers, got nan"),
     ],

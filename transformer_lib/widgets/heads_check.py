@@ -4,8 +4,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from transformer_lib.decoder import Decoder
-from transformer_lib.widgets.heads_values import UNIT, period_of
-from transformer_lib.widgets.state import StateError, check_tokens, check_value
+from transformer_lib.widgets.heads_values import UNIT, period_of, rows_of
+from transformer_lib.widgets.state import (
+    StateError,
+    check_rows_sum,
+    check_tokens,
+    check_value,
+)
 
 MOST = 32
 """Tokens that the figure shows at most."""
@@ -123,3 +128,5 @@ def _check_maps(packed: list[list[Any]], n: int) -> None:
             raise StateError(
                 f"stored weights must be whole numbers from 0 to {UNIT}, got {weight}"
             )
+    for head in packed:  # each weight is rounded to a unit
+        check_rows_sum("stored weights", rows_of(head), within=MOST / UNIT)

@@ -101,11 +101,13 @@ def check_value(name: str, value: Any, kind: type) -> None:
         raise StateError(f"{name} must hold finite numbers, got {value!r}")
 
 
-def check_rows_sum(name: str, rows: Sequence[Sequence[float]]) -> None:
+def check_rows_sum(
+    name: str, rows: Sequence[Sequence[float]], within: float = 1e-3
+) -> None:
     """Raise unless each row sums to 1, or to 0: a query that may look at nothing."""
     for i, row in enumerate(rows):
         total = sum(row)
-        if abs(total - 1) > 1e-3 and abs(total) > 1e-3:
+        if abs(total - 1) > within and abs(total) > within:
             raise StateError(
                 f"{name} must sum to 1 in each row, got {total:.4f} in row {i}"
             )
