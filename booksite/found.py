@@ -13,6 +13,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import ConfigError
 
 from booksite.cards import HEIGHT, WIDTH, draw_card
@@ -118,26 +119,23 @@ def configure(app: Sphinx, config: Config) -> None:
     config.html_baseurl = known_address(named)
 
 
-def draw_cards(app: Sphinx) -> None:
+def draw_cards(app: Sphinx, env: BuildEnvironment) -> None:
     """A picture for each page, where its address can be told."""
     app.booksite_cards = {}
     if not app.config.html_baseurl:
         return
     outdir = Path(app.outdir) / "_static/cards"
     outdir.mkdir(parents=True, exist_ok=True)
-    pages = [app.config.root_doc, *app.env.toctree_includes[app.config.root_doc]]
+    root = app.config.root_doc
+    pages = [root, *env.toctree_includes.get(root, [])]
     for place, page in enumerate(pages):
         name = f"{page.rpartition('/')[2]}.png"
-        title = app.env.titles[page].astext()
+        title = env.titles[page].astext()
         draw_card(outdir / name, title, app.config.html_title, place)
         app.booksite_cards[page] = name
 
 
-def cards_when_read(app: Sphinx, env: Any) -> None:
-    draw_cards(app)
-
-
 def setup(app: Sphinx) -> None:
     app.connect("config-inited", configure, priority=902)
-    app.connect("env-updated", cards_when_read)
+    app.connect("env-updated", draw_cards)
     app.connect("html-page-context", add_tags, priority=600)

@@ -1,6 +1,7 @@
 """Serve the built book on this machine: `python -m booksite.serve`."""
 
 import gzip
+import re
 import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 PAGES = Path(__file__).parents[1] / "_build" / "html"
+BASE = re.compile(r'<base href="([^"]*)">')
 HOST, FIRST_PORT, PORTS = "127.0.0.1", 8000, 100
 COMPRESSED = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".xml")
 
@@ -16,7 +18,9 @@ COMPRESSED = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".xml")
 class Handler(SimpleHTTPRequestHandler):
     """Says nothing of every request and lets the browser keep no old page.
 
-    Text goes out compressed, as from every server that a book is published on.
+    Text goes out compressed, as from every server that a book is published on. The
+    book is also found below the path that it was built for, from which a lost
+    reader's page takes its styles and links.
     """
 
     def log_message(self, *_: object) -> None:
@@ -25,6 +29,11 @@ class Handler(SimpleHTTPRequestHandler):
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
+
+    def translate_path(self, path: str) -> str:
+        lost = Path(self.directory) / "404.html"
+        base = BASE.search(lost.read_text("utf-8")) if lost.exists() else None
+        return super().translate_path(path.removeprefix(base[1]) if base else path)
 
     def send_head(self) -> BytesIO | BinaryIO | None:
         path = Path(self.translate_path(self.path))

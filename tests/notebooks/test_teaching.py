@@ -15,7 +15,9 @@ TABLE = {
     row["file"]: row
     for row in ROW.finditer((CHAPTERS / "teaching.md").read_text("utf-8"))
 }
-EXERCISE = re.compile(r"^### .+ \((\d+) minutes, \w+\)", re.M)
+EXERCISE = re.compile(r"^### (.+) \((\d+) minutes, (\w+)\)", re.M)
+BY_MINUTES = re.compile(r"^\| (\d+) \| (\w+) \| (\*.+) \|$", re.M)
+HAND_IN = re.compile(r"\*([^*]+)\* \((\d+)\)")
 OPENING = re.compile(
     r"(?:Reading|The chapter) takes about (\d+) minutes.*?exercises (\d+) more"
 )
@@ -36,14 +38,33 @@ def test_every_chapter_is_in_the_table():
 def test_minutes_are_those_of_the_chapter(file):
     text = words(file)
     reading, exercises = OPENING.search(text).groups()
-    assert int(exercises) == sum(map(int, EXERCISE.findall(text)))
+    assert int(exercises) == sum(
+        int(minutes) for _, minutes, _ in EXERCISE.findall(text)
+    )
     assert (TABLE[file]["reading"], TABLE[file]["exercises"]) == (reading, exercises)
 
 
 def test_exercises_to_hand_in_exist():
     text = (CHAPTERS / "teaching.md").read_text("utf-8")
-    asked = re.findall(r"\*([^*]+)\* \((\d+)\)", text)
+    asked = HAND_IN.findall(text)
     files = {file[:2]: file for file in TABLE}
     assert len(asked) > 10
     for title, number in asked:
         assert f"### {title} (" in words(files[f"{int(number):02}"]), title
+
+
+def test_exercises_by_minutes_are_those_of_the_chapters():
+    there = {
+        (title, str(int(file[:2])), minutes, difficulty)
+        for file in TABLE
+        for title, minutes, difficulty in EXERCISE.findall(words(file))
+    }
+    rows = BY_MINUTES.findall((CHAPTERS / "teaching.md").read_text("utf-8"))
+    told = [
+        (title, chapter, minutes, difficulty)
+        for minutes, difficulty, exercises in rows
+        for title, chapter in HAND_IN.findall(exercises)
+    ]
+    assert set(told) == there
+    assert len(told) == len(there)
+    assert rows == sorted(rows, key=lambda row: int(row[0]))

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
 import pytest
+from docutils import nodes
 from docutils.core import publish_doctree
 from playwright.sync_api import Browser
 from sphinx.errors import ConfigError
@@ -81,6 +82,25 @@ def test_card_has_the_size_it_is_said_to_have(tmp_path: Path) -> None:
     assert struct.unpack(">II", head[16:]) == (cards.WIDTH, cards.HEIGHT)
 
 
+def test_every_page_gets_a_card_where_the_site_is_known(tmp_path: Path) -> None:
+    class Env:
+        toctree_includes: dict[str, list[str]] = {}  # noqa: RUF012
+        titles = dict.fromkeys(("intro", "chapters/a"), nodes.title("", "A title"))
+
+    app = App()
+    app.outdir, app.config.html_baseurl = tmp_path, ""  # type: ignore[attr-defined]
+    found.draw_cards(app, Env)
+    assert app.booksite_cards == {}
+    app.config.html_baseurl = SITE + "/"
+    found.draw_cards(app, Env)  # a book of one page
+    assert app.booksite_cards == {"intro": "intro.png"}
+    Env.toctree_includes = {"intro": ["chapters/a"]}
+    found.draw_cards(app, Env)
+    assert app.booksite_cards == {"intro": "intro.png", "chapters/a": "a.png"}
+    drawn = {path.name for path in (tmp_path / "_static/cards").iterdir()}
+    assert drawn == {"intro.png", "a.png"}
+
+
 def test_robots_and_sitemap(book: Path) -> None:
     robots = (book / "robots.txt").read_text()
     assert robots.startswith("User-agent: *\nAllow: /\n")
@@ -97,7 +117,8 @@ def test_lost_readers_get_the_books_own_page(chromium: Browser, address: str) ->
     assert answer.status == 404
     page.get_by_role("heading", name="There is no such page").wait_for()
     page.locator("article").get_by_role("link", name="glossary").click()
-    page.wait_for_url(f"{address}/chapters/glossary.html")
+    page.wait_for_url("**/chapters/glossary.html")
+    page.get_by_role("heading", name="Glossary").wait_for()
     page.close()
 
 

@@ -87,6 +87,19 @@ def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book: Path) -> None:
         assert whole < sum(parts) / 3, path
 
 
+def test_nothing_of_the_themes_lies_over_a_figure(
+    chromium: Browser, address: str
+) -> None:
+    tab = chromium.new_page(viewport={"width": 360, "height": 684})
+    tab.goto(f"{address}/chapters/05_masks.html")
+    for place in (3000, 1500):  # the theme offers the top to who scrolls up
+        tab.evaluate("(y) => scrollTo({ top: y, behavior: 'instant' })", place)
+        tab.wait_for_timeout(300)
+    assert tab.locator("#pst-back-to-top").evaluate("e => e.style.display") == "block"
+    assert tab.locator("#pst-back-to-top").is_hidden()
+    tab.close()
+
+
 @pytest.mark.parametrize(("page", "look"), LOOKS, ids=[page for page, _ in LOOKS])
 def test_no_element_looks_otherwise_than_with_all_sheets(
     chromium: Browser, address: str, page: str, look: dict[str, object]

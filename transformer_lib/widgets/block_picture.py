@@ -95,7 +95,7 @@ def _all(figure: BlockFlow, name: str) -> list[float]:
 
 
 def plot(figure: BlockFlow) -> Any:
-    """Draw lengths, the answer's probability, and both random stacks."""
+    """Draw lengths, the answer's probability, and both random stacks, one bold."""
     from matplotlib import pyplot as plt
 
     flow, colors = figure.flow, palette()["light"]
@@ -116,12 +116,17 @@ def plot(figure: BlockFlow) -> Any:
     middle.set(xlim=(0, 1), xlabel=f"probability of {leaders[-1]}; left: leader")
     for axes in (left, middle):
         axes.invert_yaxis()
-    for kind, line in (("pre", "-"), ("post", "--")):
-        lengths = figure.stacks[kind]["lengths"]
-        right.plot(lengths, line, color=colors["text"])
-        place = (len(lengths) // 3, lengths[len(lengths) // 3])
-        right.annotate(
-            f"{kind}-norm", place, (8, -14), textcoords="offset points", fontsize=9
-        )
-    right.set(xlabel="layer of a random stack", ylabel="length of the stream")
+    _plot_stacks(right, figure)
     return pictures
+
+
+def _plot_stacks(axes: Any, figure: BlockFlow) -> None:
+    """Draw how long the stream gets in either random stack; the chosen one is bold."""
+    for kind, line in (("pre", "-"), ("post", "--")):
+        lengths, chosen = figure.stacks[kind]["lengths"], kind == figure.residual
+        width, weight = (2.5, "bold") if chosen else (0.8, "normal")
+        axes.plot(lengths, line, color=palette()["light"]["text"], linewidth=width)
+        place = (len(lengths) // 3, lengths[len(lengths) // 3])
+        below = {"textcoords": "offset points", "fontsize": 9, "fontweight": weight}
+        axes.annotate(f"{kind}-norm", place, (8, -14), **below)
+    axes.set(xlabel="layer of a random stack", ylabel="length of the stream")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 
@@ -134,6 +135,16 @@ def _cell(
         cell.append(tag("path", d=strokes, stroke="#8b949e", fill="none"))
     middle = {"x": x + side / 2, "y": y + side / 2 + 4}
     return [*cell, tag("text", text, **middle, fill=ink, text_anchor="middle")]
+
+
+def say_below(drawn: Any, sentence: str) -> Any:
+    """Write under a matplotlib figure what it shows, as under the live one."""
+    plain = sentence.translate({ord(sign): None for sign in "\u2068\u2069"})
+    lines = wrap(plain.replace("␣", "_"), int(13 * drawn.get_figwidth()))
+    drawn.set_figheight(drawn.get_figheight() + 0.17 * len(lines))
+    words = "\n".join(lines).replace("$", r"\$")  # a sign, no mathematics
+    drawn.supxlabel(words, x=0.01, ha="left", fontsize=9)
+    return drawn
 
 
 def plot_matrix(
