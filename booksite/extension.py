@@ -18,6 +18,7 @@ PARTS = (
     "page_end",
     "pages",
     "plain_code",
+    "policy",
     "scripts",
     "styles",
 )

@@ -2,31 +2,17 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 
-# 'unsafe-inline' because the theme sets the color mode by an inline script;
-# file: because a book that is opened from disk has no origin to be 'self'.
-POLICY = "; ".join(
-    [
-        "default-src 'self' file:",
-        "script-src 'self' 'unsafe-inline' file:",
-        "style-src 'self' 'unsafe-inline' file:",
-        "img-src 'self' data: blob: file:",
-        "font-src 'self' data: file:",
-        "connect-src 'self'",
-        "object-src 'none'",
-        "base-uri 'self'",
-    ]
-)
+from booksite.policy import META
+
 # What a page says of itself to search engines and previews (found.py writes it).
 OF_ITSELF = re.compile(
     r'<meta (?:name="(?:description|twitter:\w+)"|property="og:[^"]+") content="[^"]*">'
 )
-META = '<meta http-equiv="Content-Security-Policy" content="{policy}">'
 ENTRANCE = """<!DOCTYPE html>
 <html lang="en">
   <head>
@@ -35,7 +21,7 @@ ENTRANCE = """<!DOCTYPE html>
     {tags}
     <meta http-equiv="refresh" content="0; url=intro.html">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <link rel="icon" href="data:,">
+    <link rel="icon" href="_static/favicon.svg">
     <title>{title}</title>
   </head>
   <body>
@@ -56,24 +42,13 @@ def drop_widget_scripts(app: Sphinx, doctree: nodes.document) -> None:
         del scripts[name]
 
 
-def add_policy(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
-    """Put the security policy before anything that a page loads."""
-    context["metatags"] = META.format(policy=POLICY) + context.get("metatags", "")
-
-
 def write_entrance(app: Sphinx, error: Exception | None) -> None:
     """Replace Jupyter Book's bare redirect by a page that is one."""
     if error is None:
         folder = Path(app.outdir)
         first = (folder / f"{app.config.root_doc}.html").read_text(encoding="utf-8")
         page = ENTRANCE.format(
-            meta=META.format(policy=POLICY),
+            meta=META,
             tags="\n    ".join(OF_ITSELF.findall(first)),
             title=app.config.html_title,
         )
@@ -85,4 +60,3 @@ def setup(app: Sphinx) -> None:
     app.add_config_value("comments_config", {}, "")
     app.connect("doctree-read", drop_widget_scripts)
     app.connect("build-finished", write_entrance, priority=900)
-    app.connect("html-page-context", add_policy)

@@ -1,7 +1,10 @@
-// Whatever scrolls sideways can be reached by keyboard and says what it is.
+// What scrolls sideways can be reached by keyboard and says what it is; buttons print.
 (() => {
   // A page from disk may not fetch, so a search shows titles without excerpts there.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+
+  for (const button of document.querySelectorAll("[data-prints]"))
+    button.addEventListener("click", () => print());
 
   const kinds = {
     "div.math": "Formula",

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from browser import require_chromium
-from survey import PRESS, Facts, survey_beside
+from pressing import PRESS
+from survey import Facts, survey_beside
 
 from booksite.build import PAGES, html_pages, is_built
 from booksite.serve import open_server

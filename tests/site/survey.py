@@ -75,20 +75,6 @@ MERGE_TWINS = """() => {
   const rule = { id: "color-contrast", selector: ":not([data-twin])" };
   axe.configure({ rules: [rule] });
 }"""
-PRESS = """async () => {
-  const within = (root) => [...root.querySelectorAll("*")].flatMap(
-    (e) => [e, ...(e.shadowRoot ? within(e.shadowRoot) : [])]);
-  const buttons = "button, summary, [type=radio], [type=checkbox]";
-  let pressed = 0;
-  for (const element of within(document)) {
-    if (!element.matches(buttons) || element.closest("form")) continue;
-    element.click();
-    pressed++;
-    await new Promise((done) => setTimeout(done, 5));
-  }
-  await new Promise((done) => setTimeout(done, 500));
-  return pressed;
-}"""
 NOTHING = "() => 0"
 EXCESS = """() => {
   const root = document.documentElement;

@@ -155,6 +155,7 @@ def test_sources_hold_every_kind_of_file() -> None:
 
 def test_server_takes_the_next_free_port(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("the book")
+    (tmp_path / "404.html").write_text('<base href="/course/">')
     with socket.socket() as taken:
         taken.bind((serve.HOST, 0))
         taken.listen()
@@ -166,6 +167,9 @@ def test_server_takes_the_next_free_port(tmp_path: Path) -> None:
             with urllib.request.urlopen(address) as answer:
                 assert answer.read() == b"the book"
                 assert answer.headers["Cache-Control"] == "no-cache"
+            below = address.replace("/index", "/course/index")
+            with urllib.request.urlopen(below) as answer:
+                assert answer.read() == b"the book"
             server.shutdown()
 
 

@@ -145,6 +145,7 @@ def test_every_page_has_a_policy_before_it_loads_anything(
         assert len(scan.policies) == 1, page
         assert "default-src 'self'" in scan.policies[0], page
         assert "http" not in scan.policies[0], page
+        assert re.search(r"script-src [^;]*'unsafe", scan.policies[0]) is None, page
         assert scan.before_policy == [], page
 
 

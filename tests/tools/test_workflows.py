@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+
+from tools import lock
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
@@ -44,3 +47,26 @@ def test_commands_of_the_workflows_exist(path: Path):
         assert base.with_suffix(".py").exists() or (base / "__main__.py").exists()
     assert all(f"\n{target}:" in makefile for target in targets)
     assert all((ROOT / file).exists() for file in files)
+
+
+def job(name: str) -> tuple[dict, list[str]]:
+    """A job of what runs at every push, and its commands."""
+    whole = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
+    found = whole["jobs"][name]
+    return found, [step["run"] for step in found["steps"] if "run" in step]
+
+
+def test_the_lock_file_is_installed_where_its_hashes_hold():
+    found, commands = job("lock")
+    (head,) = re.findall(r"^# (pip install .*)$", lock.LOCK.read_text("utf-8"), re.M)
+    fresh = [f"fresh/bin/{head}" in command for command in commands]
+    assert commands[fresh.index(True) - 1] == "python -m venv fresh"
+    assert found["env"]["PIP_EXTRA_INDEX_URL"].endswith("/whl/cpu")
+    versions = [step.get("with", {}).get("python-version") for step in found["steps"]]
+    assert "3.11" in versions
+    assert found["runs-on"].startswith("ubuntu")
+
+
+def test_the_book_is_printed():
+    _, commands = job("paper")
+    assert "make pdf" in commands

@@ -16,6 +16,7 @@ from tools.setup.saying import SetupError
 
 WHEEL = "pip-26.3-py3-none-any.whl"
 SHA256 = "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13"
+MOST = 8_000_000  # bytes that are read of an answer; the wheel has 2,000,000
 ANYWAY = "or install python3-venv"
 
 
@@ -38,19 +39,28 @@ def contexts() -> list[ssl.SSLContext]:
     return [ssl.create_default_context(cafile=bundle), unverified]
 
 
+def no_longer(content: bytes, url: str) -> bytes:
+    """Return the content, of which one byte more than `MOST` was read at most."""
+    if len(content) > MOST:
+        raise SetupError(
+            f"{url} must have {MOST:,} bytes at most, got more; "
+            f"use another index {ANYWAY}"
+        )
+    return content
+
+
 def fetch(url: str) -> bytes:
     """Return what an address holds.
 
     Raises:
-        SetupError: it could not be read.
+        SetupError: it could not be read, or is longer than anything that is wanted.
     """
     request = urllib.request.Request(url, headers={"Accept": "text/html, */*"})
     problem = ""
     for context in contexts():
         try:
             with urllib.request.urlopen(request, timeout=60, context=context) as page:
-                content: bytes = page.read()
-                return content
+                return no_longer(page.read(MOST + 1), url)
         except (urllib.error.URLError, OSError) as error:
             problem = str(getattr(error, "reason", error))
     raise SetupError(
