@@ -4,21 +4,13 @@ The classic Notebook runs on the ipywidgets, anywidget and IPython that Colab ha
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from browser import require_chromium
-from hosts import (
-    CLASSIC_NOTEBOOK,
-    JUPYTERLAB,
-    Host,
-    book_python,
-    classic_python,
-    serving,
-)
-from playwright.sync_api import Browser, Locator, Page, expect
+from hosts import serving
+from open_notebook import HOSTS, Notebook, opened
+from playwright.sync_api import Browser, expect
 
 CELLS = (
     "from transformer_lib.widgets import SoftmaxMask\nfigure = SoftmaxMask()\nfigure",
@@ -34,65 +26,6 @@ CELLS = (
     "slider = ipywidgets.FloatSlider(value=1, max=2, step=0.5)\n"
     "drive(SoftmaxMask(), lambda t: {'temperature': t / 10}, t=slider)",
 )
-HOSTS = {
-    "jupyterlab": (JUPYTERLAB, book_python),
-    "classic": (CLASSIC_NOTEBOOK, classic_python),
-}
-
-
-class Notebook:
-    """An open notebook."""
-
-    def __init__(self, host: Host, page: Page) -> None:
-        self.host, self.page = host, page
-
-    def cell(self, number: int) -> Locator:
-        return self.page.locator(self.host.cell).nth(number)
-
-    def run(self, number: int) -> Locator:
-        """Run one cell and wait until it has run.
-
-        Jupyter drops the key without a word while the kernel is not connected yet, so
-        it is pressed again as long as the prompt stays empty.
-        """
-        cell = self.cell(number)
-        prompt = cell.locator(self.host.prompt)
-        for _ in range(10):
-            cell.locator(self.host.editor).first.click()
-            self.page.keyboard.press("Control+Enter")
-            try:
-                expect(prompt).not_to_have_text(re.compile(r"\[\s\]"), timeout=2_000)
-                break
-            except AssertionError:
-                continue
-        expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=90_000)  # torch
-        return cell
-
-    def says(self, number: int, text: str) -> None:
-        """Run a cell; it prints just this."""
-        expect(self.run(number).locator(self.host.printed)).to_have_text(text)
-
-    def move(self, handle: Locator) -> None:
-        """Move a slider by one step, to the right."""
-        handle.focus()
-        self.page.keyboard.press("ArrowRight")
-
-
-@contextmanager
-def opened(chromium: Browser, address: str, host: Host) -> Iterator[Notebook]:
-    """The notebook in a browser, which must have raised no error in the end."""
-    with chromium.new_context(viewport={"width": 1280, "height": 1400}) as context:
-        page = context.new_page()
-        page.set_default_timeout(30_000)
-        expect.set_options(timeout=30_000)
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(address)
-        page.wait_for_function(host.ready)
-        expect(page.locator(host.cell)).to_have_count(len(CELLS))
-        yield Notebook(host, page)
-        expect(page.locator(host.cell)).to_have_count(len(CELLS))
-        assert errors == []
 
 
 def drives_and_is_driven(notebook: Notebook) -> None:
@@ -142,7 +75,7 @@ def test_figure_lives_in_a_notebook_both_ways(
     host, python = HOSTS[name]
     with (
         serving(host, python(), CELLS, tmp_path) as address,
-        opened(chromium, address, host) as notebook,
+        opened(chromium, address, host, CELLS) as notebook,
     ):
         drives_and_is_driven(notebook)
         follows_controls(notebook)

@@ -295,7 +295,7 @@ def test_own_numbers_stay_until_the_page_is_asked():
         ({"selected": [9]}, r"selected must be one number from 0 to 8, got \[9\]"),
         ({"selected": [1, 2]}, r"from 0 to 8, got \[1, 2\]"),
         ({"flow": {"tokens": []}}, "what BlockFlow.followed returns, got one without"),
-        ({"stacks": {}}, r"one length more than shares, got \[\] for pre"),
+        ({"stacks": {}}, r"stacks.pre must be a dict with .*, got None"),
     ],
 )
 def test_bad_states_say_why(state, message):
@@ -307,11 +307,17 @@ def test_bad_states_say_why(state, message):
     ("change", "message"),
     [
         ({"changes": [1.0]}, r"two layers for each of 1 to 12 blocks, got .*'changes'"),
-        ({"lengths": [1.0, float("nan")] * 4 + [1.0]}, "lengths must hold finite"),
+        (
+            {"lengths": [1.0, float("nan")] * 4 + [1.0]},
+            r"flow.lengths\[1\] must hold finite",
+        ),
         ({"position": 8}, r"position must be one number from 0 to 7, got \[8\]"),
         ({"tokens": []}, "tokens must be 1 to 64, got 0"),
         ({"top": [[["a", 1.0]]] * 9}, "tokens must be 3 to 3, got 1"),
-        ({"top": [[["a", "b"]] * 3] * 9}, "top must hold finite numbers, got 'b'"),
+        (
+            {"top": [[["a", "b"]] * 3] * 9},
+            r"top\[0\]\[0\]\[1\] must hold finite numbers, got 'b'",
+        ),
     ],
 )
 def test_bad_flows_say_why(change, message):

@@ -477,6 +477,11 @@ def test_equation_and_cells_light_together(visit, alone):
         )
         assert ink == "rgb(255, 255, 255)" != ground
     assert page.page.locator(".formula button[tabindex='0']").count() == 1
+    parts.first.click()
+    held = page.page.locator(".formula [aria-pressed='true']")
+    expect(held.first).to_be_visible()
+    page.page.get_by_role("button", name="Reset", exact=True).click()
+    expect(held).to_have_count(0)
 
 
 def test_nothing_jumps_while_looking_around(visit, alone):

@@ -193,12 +193,14 @@ def _gzipped(entry: str, *external: str) -> int:
     return int(run_node("--input-type=module", "-e", code))
 
 
-SHARED = {"kit": 12_000, "inference": 8_000}  # bytes, gzipped
+# bytes, gzipped: the kit, what a reader takes away, the rules of states, the models
+SHARED = {"kit": 12_000, "exports": 2_500, "rules": 1_000, "inference": 8_000}
 
 
 @pytest.mark.parametrize("part", SHARED)
 def test_what_figures_share_is_small(part, record_property):
-    size = _gzipped(str(WIDGETS / f"src/{part}/index.mjs"))
+    others = [f"../{other}/index.mjs" for other in SHARED if other != part]
+    size = _gzipped(str(WIDGETS / f"src/{part}/index.mjs"), *others)
     record_property("gzip", size)
     assert size <= SHARED[part]
 
@@ -208,4 +210,4 @@ def test_figures_own_code_is_small(name, record_property):
     shared = [f"{up}/{part}/index.mjs" for up in (".", "..") for part in SHARED]
     size = _gzipped(str(WIDGETS / f"src/{name}.mjs"), *shared)
     record_property("gzip", size)
-    assert size <= 8_000
+    assert size <= 8 * 1024

@@ -455,7 +455,7 @@ def test_numbers_of_the_readers_python_stay_until_a_prompt_is_typed(alive):
     press(page, "Step")
     figure.step = 8
     assert page.said() == figure.summary()
-    assert "your own Python" in page.page.locator(".legend").inner_text()
+    assert "the Python that made" in page.page.locator(".legend").inner_text()
     assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
     page.page.get_by_label("Your prompt").fill("A name")
     assert page.said() == from_python("A name").summary()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from figure_page import run_node
+from playwright.sync_api import expect
 from torch.utils.flop_counter import FlopCounterMode
 from touch import FINGER
 
@@ -440,6 +441,9 @@ def test_a_field_says_its_limit(visit, put):
     field.press("Tab")
     assert field.input_value() == "16384"
     assert limit.is_visible()
+    page.page.get_by_role("button", name="Reset", exact=True).click()
+    expect(limit).to_have_count(0)
+    field.fill("100000")
     field.fill("100")
     assert limit.count() == 0
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from functools import cache
 from pathlib import Path
 
@@ -288,7 +289,7 @@ def test_copied_pytorch_runs(pairs):
         ('b"ein", ', 'b"eins", '),
         ('"einundzwanzig"', '"zwanzig"'),
         ("mean(dim=(0, 1))", "sum(dim=(0, 1))"),
-        ("chance - 0.9999", "chance - 0.9"),
+        ("best = torch.tensor([0.9999", "best = torch.tensor([0.9"),
         ('"twenty-one"', '"twenty-two"'),
     ],
 )
@@ -668,8 +669,8 @@ def test_states_that_python_refuses_are_said_in_the_page(visit, put, patch):
     page = visit()
     page.open(put(placeholder("translator", Translator().state() | patch)))
     (name,) = patch
-    assert (
-        f"{name} must be in its range, got" in page.page.locator(".error").inner_text()
+    assert re.search(
+        f"{name} must be .*, got", page.page.locator(".error").inner_text()
     )
 
 

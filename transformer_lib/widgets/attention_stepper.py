@@ -163,7 +163,7 @@ class AttentionStepper(_Asking):
         label = f"Weights, queries by keys. {said}"
         return picture.heatmap(names, weights, label, texts, numbers.mask.tolist())
 
-    def plot(self) -> Any:
+    def _plotted(self) -> Any:
         """Draw the whole map, and the weights of the picked query, with matplotlib."""
         from matplotlib import pyplot as plt
 

@@ -3,12 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
+from transformer_lib.widgets import rules
 from transformer_lib.widgets.block_streams import BLOCKS, LEADERS, TOKENS
-from transformer_lib.widgets.state import StateError, check_tokens, check_value
+from transformer_lib.widgets.state import StateError, check_tokens
 
 _SERIES = {"lengths": 0, "top": 0, "answer": 0, "changes": 1, "cosines": 1}
 """How many entries each list of a flow has less than the picture has rows."""
 _NAMES = {"prompt", "position", "tokens", "norm", *_SERIES}
+
+
+_NUMBERS = rules.each(rules.finite)
+_FLOW = rules.parts(
+    prompt=rules.text,
+    norm=rules.text,
+    position=rules.whole(0, TOKENS - 1),
+    tokens=rules.each(rules.text),
+    top=rules.each(rules.each(rules.row(rules.text, rules.finite))),
+    **dict.fromkeys(_SERIES.keys() - {"top"}, _NUMBERS),
+)
+_STACK = rules.parts(lengths=_NUMBERS, shares=_NUMBERS)
 
 
 def check_flow(flow: dict[str, Any]) -> None:
@@ -17,14 +30,12 @@ def check_flow(flow: dict[str, Any]) -> None:
         raise StateError(
             f"flow must be what BlockFlow.followed returns, got one without {missing}"
         )
+    _FLOW("flow", flow)
     _check_rows({name: len(flow[name]) for name in _SERIES})
-    for name in ("lengths", "answer", "changes", "cosines"):
-        _check_numbers(name, flow[name])
     check_tokens(flow["tokens"], 1, TOKENS)
     check_place("position", [flow["position"]], len(flow["tokens"]))
     for row in flow["top"]:
         check_tokens([text for text, _ in row], LEADERS, LEADERS)
-        _check_numbers("top", [p for _, p in row])
 
 
 def _check_rows(counts: dict[str, int]) -> None:
@@ -36,19 +47,14 @@ def _check_rows(counts: dict[str, int]) -> None:
         )
 
 
-def _check_numbers(name: str, values: Sequence[Any]) -> None:
-    for value in values:
-        check_value(name, value, float)
-
-
 def check_stack(kind: str, stack: Any) -> None:
     """Raise unless a random stack has lengths, and shares for all but the first."""
-    found = [len(stack[name]) for name in ("lengths", "shares")] if stack else []
-    if not found or found[1] < 2 or found[0] != found[1] + 1:
+    _STACK(f"stacks.{kind}", stack)
+    found = [len(stack[name]) for name in ("lengths", "shares")]
+    if found[1] < 2 or found[0] != found[1] + 1:
         raise StateError(
             f"stacks must have one length more than shares, got {found} for {kind}"
         )
-    _check_numbers("stacks", [*stack["lengths"], *stack["shares"]])
 
 
 def check_place(name: str, places: Sequence[Any], count: int) -> None:

@@ -7,6 +7,7 @@ import traitlets
 from transformer_lib.widgets import embedding_picture as pictures
 from transformer_lib.widgets import embedding_values as values
 from transformer_lib.widgets import embedding_words as said
+from transformer_lib.widgets import rules
 from transformer_lib.widgets.embedding_training import shipped
 from transformer_lib.widgets.embedding_values import Neighbor, Plane
 from transformer_lib.widgets.figure import Figure
@@ -137,6 +138,7 @@ def _rounded(value: Any) -> Any:
 
 
 def _check_tables(tables: list[Any], count: int) -> None:
+    rules.each(rules.each(rules.each(rules.finite)))("tables", tables)
     first = tables[0][0] if tables and tables[0] else []
     width = len(first) if isinstance(first, list) else 0
     if not 2 <= width <= _WIDTH:

@@ -7,7 +7,8 @@ import anywidget
 import traitlets
 
 from transformer_lib.widgets import picture
-from transformer_lib.widgets.state import check_size, rounded, to_json
+from transformer_lib.widgets.rules import cut
+from transformer_lib.widgets.state import StateError, check_size, rounded, to_json
 
 _STATIC = Path(__file__).parent / "static"
 
@@ -44,10 +45,20 @@ class Figure(anywidget.AnyWidget):
         super().__init_subclass__(**options)
 
     def _accept(self, proposal: Any) -> Any:
-        state = self.state() | {proposal["trait"].name: proposal["value"]}
-        self.check(state)
-        check_size(state)
-        return proposal["value"]
+        name, value = proposal["trait"].name, proposal["value"]
+        state = self.state() | {name: value}
+        try:
+            _check_number(name, proposal["trait"], value)
+            self.check(state)
+            check_size(state)
+        except traitlets.TraitError:
+            raise
+        except Exception as error:  # which traitlets would not roll back
+            raise StateError(
+                f"{name} must be as {type(self).__name__} describes it, got "
+                f"{cut(value)}: {error}"
+            ) from error
+        return value
 
     def state(self) -> dict[str, Any]:
         """All that the figure shows, by the names of its traits."""
@@ -77,6 +88,9 @@ class Figure(anywidget.AnyWidget):
 
     def plot(self) -> Any:
         """Draw the same state with matplotlib and return the matplotlib figure."""
+        return picture.say_below(self._plotted(), self.summary())
+
+    def _plotted(self) -> Any:
         return self.picturing.plot(self)
 
     def html(self) -> str:
@@ -109,6 +123,12 @@ class Figure(anywidget.AnyWidget):
             return None
         data, metadata = bundle
         return {**data, "text/plain": repr(self), "text/html": self.html()}, metadata
+
+
+def _check_number(name: str, trait: Any, value: Any) -> None:
+    """Refuse True and False for a number, as a page does."""
+    if isinstance(trait, traitlets.Int | traitlets.Float) and isinstance(value, bool):
+        raise StateError(f"{name} must be a number, got {value}")
 
 
 class RoundedFigure(Figure):

@@ -4,18 +4,27 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from transformer_lib.decoder import Decoder
+from transformer_lib.widgets import rules
 from transformer_lib.widgets.heads_values import UNIT, period_of, rows_of
 from transformer_lib.widgets.state import (
     StateError,
     check_rows_sum,
     check_tokens,
-    check_value,
 )
 
 MOST = 32
 """Tokens that the figure shows at most."""
 
 State = Mapping[str, Any]
+_SHAPE = rules.parts(
+    source=rules.text,
+    ids=rules.each(rules.whole(0, 10**9)),
+    off=rules.each(rules.anything),
+    maps=rules.each(rules.each(rules.each(rules.anything))),
+    scores=rules.each(rules.each(rules.each(rules.finite))),
+    first=rules.optional(rules.finite),
+    losses=rules.each(rules.row(rules.each(rules.anything), rules.finite)),
+)
 _PARTS = {"source", "ids", "off", "maps", "scores", "first", "losses"}
 
 
@@ -102,6 +111,7 @@ def _check_stored(stored: State) -> None:
             f"stored must hold {sorted(_PARTS)}, got {sorted(stored)}; "
             "HeadsGrid.of(model, ids) computes it"
         )
+    _SHAPE("stored", stored)
     n, maps = len(stored["ids"]), stored["maps"]
     counts = [len(layer) for layer in maps]
     if len(set(counts)) != 1 or not counts[0]:
@@ -112,8 +122,6 @@ def _check_stored(stored: State) -> None:
     found = [[len(scores) for scores in layer] for layer in stored["scores"]]
     if found != wanted:
         raise StateError(f"stored scores must be as many as {wanted}, got {found}")
-    for _, loss in stored["losses"]:
-        check_value("stored losses", loss, float)
 
 
 def _check_maps(packed: list[list[Any]], n: int) -> None:

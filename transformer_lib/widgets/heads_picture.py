@@ -103,6 +103,8 @@ def plot(grid: HeadsGrid) -> Any:
         axes.set_xticks(every, [names[j] for j in every], fontsize=8)
         axes.set_yticks(every, [names[j] for j in every], fontsize=8)
         axes.set_xlabel(f"{words.name(head)}{', off' if head in grid.off else ''}")
+        if head in grid.shown:
+            axes.xaxis.label.set_weight("bold")
     _plot_bars(figure.add_subplot(cells[lines, :]), grid)
     return figure
 

@@ -10,6 +10,7 @@ from transformer_lib.tokens import Tokenizer
 from transformer_lib.widgets import kv_picture as pictures
 from transformer_lib.widgets import kv_run as runs
 from transformer_lib.widgets import kv_words as words
+from transformer_lib.widgets import rules
 from transformer_lib.widgets.figure import Figure
 from transformer_lib.widgets.kv_costs import KNOWN, NAMES, Memory, memories, parts
 from transformer_lib.widgets.state import StateError, Values, check_tokens
@@ -93,6 +94,7 @@ class KVCacheStepper(ServesWeights, Figure):
                     f"{name} must be {steps}, one for each step, got "
                     f"{len(state[name])}; change all by update(**figure.written(...))"
                 )
+        _check_kinds(state)
         _check_words(state)
         if not 0 <= state["step"] <= max(0, steps - 1):
             raise StateError(
@@ -136,6 +138,30 @@ class KVCacheStepper(ServesWeights, Figure):
         return memories(self.shown_sizes(), 4 if self.memory == "own" else 2)
 
 
+def _check_kinds(state: dict[str, Any]) -> None:
+    """Refuse what is no text, no finite number, or more steps than there are."""
+    rules.parts(
+        prompt=rules.text,
+        left_out=rules.whole(0, 100_000),
+        picks=rules.each(rules.text),
+        wrong_picks=rules.each(rules.text),
+        gaps=rules.each(rules.finite),
+        wrong_gaps=rules.each(rules.finite),
+    )("state", state)
+    if len(state["gaps"]) > runs.STEPS + 1:
+        raise StateError(
+            f"tokens must be at most {runs.STEPS + 1} after the prompt's, got "
+            f"{len(state['gaps'])}"
+        )
+
+
+_SIZES = rules.parts(
+    **dict.fromkeys({*NAMES} - {"feed_forward"}, rules.whole(1, 10**9)),
+    feed_forward=rules.text,
+    name=rules.text,
+)
+
+
 def _check_words(state: dict[str, Any]) -> None:
     if state["source"] not in SOURCES:
         raise StateError(f"source must be one of {SOURCES}, got {state['source']!r}")
@@ -146,6 +172,7 @@ def _check_words(state: dict[str, Any]) -> None:
     missing = sorted({*NAMES, "name"} - set(state["sizes"]))
     if missing:
         raise StateError(f"sizes must hold {[*NAMES, 'name']}, got none of {missing}")
+    _SIZES("sizes", state["sizes"])
 
 
 def _check_selected(state: dict[str, Any]) -> None:

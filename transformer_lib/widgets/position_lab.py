@@ -160,7 +160,7 @@ class PositionLab(RoundedFigure):
         """Draw the view as plain SVG."""
         return pictures.drawing(self)
 
-    def plot(self) -> Any:
+    def _plotted(self) -> Any:
         """Draw the view with matplotlib."""
         return pictures.plot(self)
 

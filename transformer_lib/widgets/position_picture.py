@@ -150,7 +150,7 @@ def plot(lab: PositionLab) -> Any:
     """Draw the view with matplotlib: one picture of the matrix, one of the curves."""
     from matplotlib import pyplot as plt
 
-    figure, (top, below) = plt.subplots(2, 1, figsize=(7.2, 5.0))
+    figure, (top, below) = plt.subplots(2, 1, figsize=(7.2, 5.0), layout="constrained")
     if lab.view == "order":
         _image_words(lab, top, below)
         return figure

@@ -155,7 +155,7 @@ class RoPERotor(RoundedFigure):
         """Draw the clocks, and the dot product against m - n, as plain SVG."""
         return pictures.drawing(self)
 
-    def plot(self) -> Any:
+    def _plotted(self) -> Any:
         """Draw the clocks, and the dot product against m - n, with matplotlib."""
         return pictures.plot(self)
 

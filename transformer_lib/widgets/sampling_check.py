@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from transformer_lib.widgets import rules
 from transformer_lib.widgets import sampling_model as shipped
 from transformer_lib.widgets.state import StateError, check_tokens, check_value
 
@@ -30,6 +31,8 @@ def check_state(state: dict[str, Any]) -> None:
                 f"{name} must be from {least} to {most}, got {state[name]}"
             )
     _check_ids(state["held"], state["drawn"], len(state["tokens"]))
+    _check_asked(state["asked"], len(state["tokens"]))
+    rules.text("source", state["source"])
     if state["source"] == shipped.MODEL:
         shipped.read(state["text"], state["drawn"])
 
@@ -50,6 +53,16 @@ def _check_logits(logits: list[Any], tokens: list[Any]) -> None:
         )
     for value in logits:
         check_value("logits", value, float)
+
+
+def _check_asked(asked: list[Any], n_tokens: int) -> None:
+    if not 1 <= len(asked) <= shipped.ROOM + 1:
+        raise StateError(
+            f"asked must be a text and at most {shipped.ROOM} tokens, got "
+            f"{len(asked)} entries"
+        )
+    rules.text("asked[0]", asked[0])
+    rules.each(rules.whole(0, n_tokens - 1))("asked", asked[1:])
 
 
 def _check_ids(held: int, drawn: list[int], n_tokens: int) -> None:

@@ -115,7 +115,7 @@ class ScoreBench(RoundedFigure):
         """Draw the plane, the histograms and the weights as plain SVG."""
         return pictures.drawing(self)
 
-    def plot(self) -> Any:
+    def _plotted(self) -> Any:
         """Draw the plane, the histograms and the weights with matplotlib."""
         return pictures.plot(self)
 

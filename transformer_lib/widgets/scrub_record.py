@@ -5,10 +5,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from transformer_lib.widgets import rules
 from transformer_lib.widgets.state import StateError, check_tokens, check_value
 
 NAMES = ("steps", "first", "second", "tokens", "said", "heads", "maps")
 """The parts of a record."""
+
+_SHAPE = rules.parts(
+    **dict.fromkeys(("steps", "tokens", "heads", "maps"), rules.each(rules.anything)),
+    **dict.fromkeys(("first", "second"), rules.each(rules.finite)),
+    said=rules.each(rules.each(rules.text)),
+)
 
 LONGEST = 12
 """Tokens in one copy."""
@@ -38,6 +45,7 @@ def check_record(record: dict[str, Any]) -> None:
             f"a record must have the parts {', '.join(NAMES)}, got "
             f"{', '.join(map(str, record))}; scrub_training.Recorder makes one"
         )
+    _SHAPE("record", record)
     steps, tokens = record["steps"], record["tokens"]
     _check_steps(steps)
     check_tokens(tokens, 2, LONGEST)

@@ -166,7 +166,7 @@ class SoftmaxMask(Figure):
         label = f"Weights, queries by keys. {self.summary()}"
         return picture.heatmap(names, weights, label, texts, self.mask)
 
-    def plot(self) -> Any:
+    def _plotted(self) -> Any:
         """Draw scores and weights side by side with matplotlib."""
         from matplotlib import pyplot as plt
 

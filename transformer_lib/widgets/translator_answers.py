@@ -14,6 +14,7 @@ from transformer_lib import pretrained
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.inspection import record_attention
 from transformer_lib.tasks import TextTokenizer, number_words
+from transformer_lib.widgets import rules
 from transformer_lib.widgets.state import StateError, check_tokens
 
 MOST = 28
@@ -155,16 +156,36 @@ def _piece(tokenizer: TextTokenizer, token: int) -> str:
 _PARTS = "by chances expected source target translation weights words".split()
 
 
+_SHAPE = rules.parts(
+    **dict.fromkeys("words expected by translation".split(), rules.text),
+    source=rules.each(rules.text),
+    target=rules.each(rules.text),
+    chances=rules.each(rules.each(rules.row(rules.text, rules.finite))),
+    weights=rules.each(rules.each(rules.each(rules.each(rules.finite)))),
+)
+
+
 def check_answer(found: Answer) -> None:
     """Raise unless an answer has all its parts, of sizes that fit each other."""
     if sorted(found) != _PARTS:
         raise StateError(f"answer must hold {_PARTS}, got {sorted(found)}")
+    _SHAPE("answer", found)
     for part in ("source", "target"):
         check_tokens(found[part], 1, MOST)
     rows, columns = len(found["target"]), len(found["source"])
     if [len(choices) > 0 for choices in found["chances"]] != [True] * rows:
         raise StateError(f"chances must be {rows}, got {len(found['chances'])}")
+    for choices in found["chances"]:
+        _check_chances(choices)
     _check_weights([h for layer in found["weights"] for h in layer], rows, columns)
+
+
+def _check_chances(choices: list[Any]) -> None:
+    if not 1 <= len(choices) <= MOST or not all(0 <= p <= 1 for _, p in choices):
+        raise StateError(
+            f"chances must be 1 to {MOST} for each step, from 0 to 1, got "
+            f"{rules.cut(choices)}"
+        )
 
 
 def _check_weights(heads: list[Any], rows: int, columns: int) -> None:

@@ -4,6 +4,7 @@ import {
   cividis, figure, fill, grid, h, hatch, inkOn, join, matrix, matrixFrame, number, panel,
   percent, python, pythonRows, quote, s, set, short, tokenText,
 } from "./kit/index.mjs";
+import * as must from "./rules/index.mjs";
 
 const TITLES = ["Q", "K", "scores", "scale", "mask", "softmax", "weights × V"];
 const PARTS = ["query", "key", "scores", "scale", "mask", "softmax", "output"];
@@ -18,24 +19,27 @@ const signs = (text) => [...text].length;
 // ---- numbers ----
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
-function check({ tokens, query, key, value }, { mask, step }) {
-  const n = tokens.length;
-  const shape = (rows) => (Array.isArray(rows) ? `${rows.length} × ${rows[0]?.length}` : rows);
-  const fits = (rows, width) =>
-    width > 0 && rows.length === n &&
-    rows.every((row) => row.length === width && row.every(Number.isFinite));
-  const width = query[0]?.length;
-  const right =
-    n >= 2 && n <= MOST && TITLES[step] &&
-    fits(query, width) && fits(key, width) && fits(value, value[0]?.length) &&
-    (Array.isArray(mask) ? mask.length === n && mask.every((row) => row.length === n)
-      : mask === "none" || mask === "causal");
-  if (!right)
-    throw Error(
-      `query, key, value need a row for each of 2 to 16 tokens, mask none, ` +
-      `causal or square, step 0 to ${LAST}, got ${n} tokens, ` +
-      `${[query, key, value, mask].map(shape)}, step ${step}`,
-    );
+function check(state) {
+  const { model } = state;
+  const three = (n, { query, value }) =>
+    ({ query: must.table(n, query), key: must.table(n, query), value: must.table(n, value) });
+  const x = model?.embedding;
+  if (model) must.parts({
+    words: must.list(must.text, 1, 999), embedding: must.table(model.words?.length, x),
+    positions: (rows, name) => rows?.length && must.table(rows.length, x)(rows, name),
+    ...three(x?.[0]?.length, model),
+  })(model, "model");
+  // what follows from the model does not count
+  must.keep(model ? { ...state, query: 0, key: 0, value: 0 } : state, {
+    text: must.text, step: must.whole(0, LAST), selected: must.list(must.whole(0, 1e9), 2),
+  });
+  const read = given(state);
+  const n = read.tokens?.length;
+  must.parts({
+    tokens: must.list(must.text, 2, MOST), ...three(n, read),
+    mask: Array.isArray(state.mask) ? must.list(must.list(must.flag, n), n) : must.one("none", "causal"),
+  })({ ...state, ...read }, "");
+  return read;
 }
 
 function softmax(scores, open) {
@@ -139,8 +143,7 @@ const pairOf = ({ model, text, tokens, selected }) =>
 
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, width = 680) {
-  const vectors = given(state);
-  check(vectors, state);
+  const vectors = check(state);
   const { tokens, query, key, value } = vectors;
   const root = `√${query[0].length}`;
   const labels = tokens.map((token) => tokenText(token, 10));
@@ -240,7 +243,7 @@ export function table({ tokens, scores, scaled, open, weights, pair: [i], root }
 
 /** The state as a program that asserts the weights and the output of the picked query. */
 export function pytorch(state, geometry) {
-  const { tokens, query, key, value, open, weights, output, pair: [i] } = geometry;
+  const { tokens, query, key, value, open, scores, weights, output, pair: [i] } = geometry;
   const tensor = (list) => `torch.tensor(${list}, dtype=torch.float64)`;
   const rows = (all) => tensor(pythonRows(all));
   const shown = (row) => tensor(python(row.map((x) => Number(x.toFixed(6)))));
@@ -252,9 +255,11 @@ export function pytorch(state, geometry) {
     `query = ${rows(query)}`, `key = ${rows(key)}`, `value = ${rows(value)}`,
     `mask = ${mask}${state.mask === "none" ? "" : "  # True = may look"}`, "",
     `i = ${i}  # the query of tokens[i]`,
+    "scores = query[i] @ key.T",
     "weights = attention_weights(query, key, mask)[i]",
     "output = attention(query, key, value, mask)[i]", "",
-    `shown_weights = ${shown(weights[i])}`, `shown_output = ${shown(output[i])}`,
+    `shown_scores = ${shown(scores[i])}`, `shown_weights = ${shown(weights[i])}`, `shown_output = ${shown(output[i])}`,
+    "torch.testing.assert_close(scores, shown_scores, rtol=1e-5, atol=1e-5)",
     "torch.testing.assert_close(weights, shown_weights, rtol=0, atol=1e-5)",
     "torch.testing.assert_close(output, shown_output, rtol=1e-5, atol=1e-5)", "",
   ].join("\n");

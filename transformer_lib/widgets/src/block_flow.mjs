@@ -1,6 +1,7 @@
 // BlockFlow: follow one token's stream through the layers, and see the answer emerge.
 import { bring } from "./inference/index.mjs";
 import { figure, fill, grid, h, join, panel, s, set, tokenText } from "./kit/index.mjs";
+import * as must from "./rules/index.mjs";
 import { pytorch } from "./block_flow/code.mjs";
 import { createFlow, SIGNS } from "./block_flow/flow.mjs";
 import { around, frame, row, stack } from "./block_flow/shapes.mjs";
@@ -20,22 +21,28 @@ const here = ({ source }) => source === "page" && page !== null;
 const shown = (state) => (here(state) ? page.flow(state.prompt, state.position) : state.flow);
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
-function check({ selected, position, residual }, { lengths, changes, cosines, top, answer }) {
-  const counts = [changes.length + 1, cosines.length + 1, top.length, answer.length];
-  if (lengths.length < 3 || counts.some((count) => count !== lengths.length))
-    throw Error(`flow must hold as many rows in each list, got ${[lengths.length, ...counts]}`);
-  if (selected.length > 1 || !selected.every((r) => r >= 0 && r < lengths.length))
-    throw Error(`selected must be [row] or [], got ${selected}`);
-  if (!Number.isInteger(position) || position < 0)
-    throw Error(`position must be from 0 on, got ${position}`);
-  if (!["pre", "post"].includes(residual))
-    throw Error(`residual must be pre or post, got ${residual}`);
+function check(state) {
+  const { flow, stacks } = state;
+  const rows = Math.max(3, Math.min(25, flow?.lengths?.length | 1)); // two layers in each block
+  const numbers = (n) => must.list(must.finite, n);
+  const stack = (kind) => must.parts({
+    shares: must.list(must.finite, 2, 99), lengths: numbers(stacks?.[kind]?.shares?.length + 1),
+  });
+  must.keep(state, {
+    flow: must.parts({
+      norm: must.text, tokens: must.list(must.text, 1, 64), position: must.whole(0, flow?.tokens?.length - 1),
+      lengths: numbers(rows), answer: numbers(rows), changes: numbers(rows - 1), cosines: numbers(rows - 1),
+      top: must.list(must.list(must.parts([must.text, must.finite]), 3), rows),
+    }),
+    stacks: must.parts({ pre: stack("pre"), post: stack("post") }), prompt: must.text, source: must.one("page", "Python"),
+    position: must.whole(0, 63), residual: must.one("pre", "post"), selected: must.place(rows),
+  });
 }
 
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, room = 680) {
+  check(state);
   const flow = shown(state);
-  check(state, flow);
   return { state, flow, frame: frame(flow, room), stack: stack(state, room) };
 }
 
@@ -177,7 +184,7 @@ function stackView(ui) {
   const said = h("p", { class: "stack" });
   node.prepend(h("div", { class: "switch" }, node.firstChild, choice));
   node.append(said);
-  node.classList.add("random");
+  node.classList.add("random", "more");
   function draw({ state: { residual, stacks }, stack: shape }) {
     const text = caption(residual, stacks[residual]);
     set(note, { text: "not trained" });

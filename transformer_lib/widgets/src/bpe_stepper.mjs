@@ -1,5 +1,6 @@
 // BPEStepper: byte-pair encoding learns tokens from a text, merge by merge.
 import { figure, fill, grid, h, join, panel, s, set } from "./kit/index.mjs";
+import { keep, place, text, whole } from "./rules/index.mjs";
 import { ROWS, TALL, curve, learned, pairRow, places, words } from "./bpe_stepper/shapes.mjs";
 import { MOST, history, merge, ranking, size } from "./bpe_stepper/steps.mjs";
 import { named, pytorch, rate, sentence, table } from "./bpe_stepper/words.mjs";
@@ -7,12 +8,8 @@ import { named, pytorch, rate, sentence, table } from "./bpe_stepper/words.mjs";
 export { pytorch, sentence, table };
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
-function check({ text, step, selected }) {
-  if (/[\ud800-\udfff]/u.test(text)) throw Error("the text must not hold half a character");
-  if (!(Number.isInteger(step) && step >= 0 && step <= MOST))
-    throw Error(`step must be from 0 to ${MOST}, got ${step}`);
-  if (selected.length % 2 || !selected.every((id) => id >= 0 && id < 256 + MOST))
-    throw Error(`selected must be two ids, got ${selected}`);
+function check(state) {
+  keep(state, { text, step: whole(0, MOST), selected: place(256 + MOST, 256 + MOST) });
 }
 
 /** The step that is shown: a text may have fewer merges than asked for. */

@@ -1,5 +1,6 @@
 // EmbeddingLookup: an embedding is a row lookup, and nearness is learned.
 import { figure, fill, h, pad, quote, s, set, tokenText } from "./kit/index.mjs";
+import { keep, list, one, place, real, rising, text, whole } from "./rules/index.mjs";
 import { cloud, frame, lookup, places, ranking } from "./embedding_lookup/shapes.mjs";
 import { MOST, kin, nearest, plane, read } from "./embedding_lookup/values.mjs";
 import { pytorch, sentence, table, when } from "./embedding_lookup/words.mjs";
@@ -7,17 +8,17 @@ import { pytorch, sentence, table, when } from "./embedding_lookup/words.mjs";
 export { pytorch, sentence, table };
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
-function check({ words, groups, tables, steps, step, tokens, view, selected: [row = 0, column = 0] }) {
-  const width = tables[0]?.[0]?.length;
-  const among = (i, n) => Number.isInteger(i) && i >= 0 && i < n;
-  const right =
-    words.length > 1 && width > 1 && [0, words.length].includes(groups.length) &&
-    tables.every((rows) => rows.length === words.length && rows.every((r) =>
-      r.length === width && r.every(Number.isFinite))) &&
-    steps.length === tables.length && steps.includes(step) && tokens.length <= MOST &&
-    ["lookup", "one-hot"].includes(view) &&
-    [...tokens, row].every((i) => among(i, words.length)) && among(column, width);
-  if (!right) throw Error("words, tables, steps and tokens must fit each other");
+function check(state) {
+  const { words, groups, tables, steps } = state;
+  const [n, count, width] = [words?.length, tables?.length, tables?.[0]?.[0]?.length];
+  keep(state, {
+    words: list(text, 2, 64), groups: list(text, groups?.length && n), about: text,
+    tables: list(list(list(real(-1000, 1000), Math.max(2, Math.min(16, width || 2))), n), 1, 1200),
+    steps: rising(count, count),
+    step: (x, name) => one(...steps)(x, name),
+    tokens: list(whole(0, n - 1), 0, MOST), view: one("lookup", "one-hot"), selected: place(n, width),
+  });
+  whole(0, 2400)(count * n * width, "how many numbers the tables hold");
 }
 
 /** Everything that is drawn or said, from the state alone. */

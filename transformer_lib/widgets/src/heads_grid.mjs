@@ -1,9 +1,10 @@
 // HeadsGrid: heads differ; a map is evidence, ablation is proof.
 import { fill, figure, grid, h, inkOn, join, pad, panel, s, set } from "./kit/index.mjs";
 import { bring } from "./inference/index.mjs";
+import * as must from "./rules/index.mjs";
 import { bars, largeMap, thumbnails } from "./heads_grid/shapes.mjs";
 import {
-  createRunner, isOff, letter, letters, numbers, periodOf, switched,
+  UNIT, createRunner, isOff, letter, letters, numbers, periodOf, switched, unpacked,
 } from "./heads_grid/values.mjs";
 import { looks, name, pytorch, sentence, table } from "./heads_grid/words.mjs";
 
@@ -19,20 +20,30 @@ const SORTS = [
   ["previous", "looks at the token before"], ["induction", "induction"], ["loss", "loss if off"],
 ];
 
-const sizeOf = ({ source, stored }) => SIZES[source] ?? [stored.maps.length, stored.maps[0].length];
+const sizeOf = ({ source, stored }) => SIZES[source] ?? [stored?.maps?.length, stored?.maps?.[0]?.length];
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
-function check({ source, ids, tokens, off, shown, selected, pair, stored, sort }) {
-  const [layers, heads] = sizeOf({ source, stored });
-  const among = (n) => (i) => Number.isInteger(i) && i >= 0 && i < n;
-  const isHead = ([layer, head]) => among(layers)(layer) && among(heads)(head);
-  const n = tokens.length;
-  const right =
-    [...off, ...shown].every(isHead) && (!selected.length || isHead(selected)) &&
-    among(2)(shown.length - 1) && among(MOST - 1)(n - 2) && ids.length === n &&
-    ids.every(among(SIZES[source] ? VOCABULARY : Infinity)) && pair.every(among(n)) &&
-    SORTS.some(([known]) => known === sort);
-  if (!right) throw Error("tokens and heads must fit each other");
+function check(state) {
+  const { source, stored, tokens } = state;
+  const [maps, size, head] = [stored?.maps, tokens?.length, must.cell(...sizeOf(state))];
+  const some = must.list(must.any, 0, 99);
+  const perHead = (item) => must.list(must.list(item, maps?.[0]?.length), maps?.length);
+  const map = (all, name) => {
+    const n = stored.ids.length;
+    must.list(must.whole(0, UNIT), (n * (n + 1)) / 2)(all, name);
+    for (const row of unpacked(all, n)) must.shares(1, MOST / UNIT)(row, name); // each weight is rounded
+  };
+  must.keep(state, {
+    source: must.one(...Object.keys(SIZES), "Python"), sort: must.one(...SORTS.map(([sort]) => sort)),
+    tokens: must.list(must.text, 2, MOST), ids: must.list(must.whole(0, SIZES[source] ? VOCABULARY - 1 : 1e9), size),
+    stored: must.parts({
+      ids: must.list(must.whole(0, 1e9), 2, MOST), off: some, losses: must.list(must.parts([some, must.finite]), 0, 99),
+      maps: perHead(map), scores: perHead(must.list(must.finite, 2, 3)),
+      first: (x, name) => must.finite(x ?? 0, name),
+    }),
+    off: must.list(head, 0, 99), shown: must.list(head, 1, 2), pair: must.place(size, size),
+    selected: must.place(...sizeOf(state)),
+  });
 }
 
 /** Everything that is drawn or said, from the state and a model that runs here, if any. */

@@ -1,7 +1,8 @@
 // KVCacheStepper: a model writes twice, with a cache and without.
 import { bring } from "./inference/index.mjs";
 import { figure, fill, h, pad, panel, s, set, tokenText } from "./kit/index.mjs";
-import { KNOWN, MOST, POINTS, STEPS, keptBytes, memories, parts } from "./kv_cache_stepper/costs.mjs";
+import * as must from "./rules/index.mjs";
+import { KNOWN, MOST, POINTS, SIZES, STEPS, keptBytes, memories, parts } from "./kv_cache_stepper/costs.mjs";
 import { createWriter } from "./kv_cache_stepper/run.mjs";
 import { bars, follow, frame, memory, side, total } from "./kv_cache_stepper/shapes.mjs";
 import { pytorch, sentence, table } from "./kv_cache_stepper/words.mjs";
@@ -10,24 +11,24 @@ import { commas } from "./shape_ledger/words.mjs";
 export { pytorch, sentence, table };
 
 const MODEL = "manual-lm";
-const SOURCES = { stored: "stored by Python", page: "computed in this page", yours: "of your own Python" };
+const SOURCES = { stored: "stored by Python", page: "computed in this page", yours: "of the Python that made this figure" };
 
 const LISTS = ["picks", "wrong_picks", "gaps", "wrong_gaps"];
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
   const { tokens, prompt_length: first, step, selected, sizes, memory } = state;
-  const steps = tokens.length - first;
-  const [view, row, column] = selected;
-  const [rows, columns] = view === 2
-    ? [memories(KNOWN[memory] ?? sizes).length, POINTS + 1] : [first + step, first + step];
-  const within = (x, n) => x >= 0 && x < n;
-  const right =
-    within(first, MOST + 1) && within(steps, STEPS + 2) && !first === !steps &&
-    LISTS.every((name) => state[name].length === steps) && within(step, steps || 1) &&
-    state.source in SOURCES && (memory === "own" || memory in KNOWN) &&
-    (!selected.length || (within(view, 3) && within(row, rows) && within(column, columns)));
-  if (!right) throw Error(`texts and numbers must fit, got step ${step}`);
+  const steps = tokens?.length - first;
+  const [texts, gaps] = [must.text, must.finite].map((each) => must.list(each, steps));
+  must.keep(state, {
+    prompt: must.text, tokens: must.list(must.text, 0, MOST + STEPS + 1), prompt_length: must.whole(0, MOST), left_out: must.whole(0, 1e5),
+    picks: texts, wrong_picks: texts, gaps, wrong_gaps: gaps, step: must.whole(0, Math.max(0, steps - 1)), bug: must.flag,
+    source: must.one(...Object.keys(SOURCES)), memory: must.one("own", ...Object.keys(KNOWN)),
+    sizes: must.parts({ ...Object.fromEntries(SIZES.map((size) => [size, must.whole(1, 1e9)])), name: must.text }),
+  });
+  must.whole(+!!first, first && STEPS + 1)(steps, "the number of steps");
+  const shape = selected?.[0] === 2 ? [memories(KNOWN[memory] ?? sizes).length, POINTS + 1] : [first + step, first + step];
+  must.place(3, ...shape)(selected, "selected");
 }
 
 /** Everything that is drawn or said, from the state alone. */

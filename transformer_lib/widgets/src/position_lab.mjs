@@ -1,5 +1,6 @@
 // PositionLab: none, sinusoidal, learned and ALiBi positions side by side.
 import { figure, fill, join, pad, panel, s, set } from "./kit/index.mjs";
+import * as must from "./rules/index.mjs";
 import { EQUATIONS, pytorch } from "./position_lab/code.mjs";
 import { curves, heatmap, sentences } from "./position_lab/shapes.mjs";
 import {
@@ -18,14 +19,16 @@ const RANGES = {
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
-  for (const [name, [low, high]] of Object.entries(RANGES))
-    if (!(state[name] >= low && state[name] <= high))
-      throw Error(`${name} must be from ${low} to ${high}, got ${state[name]}`);
-  const { order, tokens, d_model: width, kind } = state;
-  if (width % 2 || !EQUATIONS[kind] || `${order.toSorted((a, b) => a - b)}` !== `${[...tokens.keys()]}`)
-    throw Error(
-      `d_model must be even, kind known, order each place once, got ${[width, kind, order]}`,
-    );
+  const { tokens, rows, d_model: d } = state;
+  const n = tokens?.length;
+  must.keep(state, {
+    ...must.wholes(RANGES), base: must.real(1, 1e6), kind: must.one("none", "sinusoidal", "learned", "alibi"),
+    view: must.one("curves", "heatmap", "similarity", "order"), dimensions: must.list(must.whole(0, 63), 0, 5),
+    tokens: must.list(must.text, 2, 10), order: must.list(must.whole(0, n - 1), n),
+    rows: must.table(rows?.length && Math.max(n, Math.min(64, rows.length)), rows, 64),
+  });
+  if (d % 2 || new Set(state.order).size < n)
+    throw Error(`d_model must be even, order each place once, got ${[d, state.order]}`);
 }
 
 /** How much is shown: a table ends somewhere, and so what is held may be beyond. */
@@ -157,7 +160,7 @@ function build(ui) {
   const [heat, below, order] =
     ["Heatmap", "Curves", "The words of the shuffled sentence"].map((label) => picture(ui, label));
   const inOrder = ({ tokens, order }) => order.map((old) => tokens[old]);
-  let [stage, before, swapped] = [null, inOrder(ui.state()), []];
+  let [stage, before, words, swapped] = [null, null, null, []];
   return {
     controls: controls(ui),
     formula: { equation: ({ kind }) => EQUATIONS[kind], code: [] },
@@ -165,9 +168,11 @@ function build(ui) {
     draw(geometry) {
       const { view, kind: type } = geometry.state;
       const now = inOrder(geometry.state);
-      const moved = now.filter((token, place) => token !== before[place]);
-      if (moved.length) swapped = moved;
-      before = now;
+      const tokens = String(geometry.state.tokens);
+      // other words are not words that have changed places
+      const moved = tokens === words ? now.filter((token, place) => token !== before[place]) : [];
+      if (moved.length || tokens !== words) swapped = moved;
+      [before, words] = [now, tokens];
       geometry.swapped = swapped;
       const active = ui.active() ?? [];
       const [kind, a, b] = active;

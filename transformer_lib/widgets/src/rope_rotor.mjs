@@ -1,5 +1,6 @@
 // RoPERotor: a query and a key turn with their positions; the dot product sees m − n only.
 import { figure, fill, grid, h, join, number, panel, s, set } from "./kit/index.mjs";
+import { keep, list, real, whole } from "./rules/index.mjs";
 import { LAST, clocks, curve, track } from "./rope_rotor/shapes.mjs";
 import { pairs, sum } from "./rope_rotor/values.mjs";
 import { commas, pytorch, sentence, table } from "./rope_rotor/words.mjs";
@@ -9,14 +10,11 @@ export { pytorch, sentence, table };
 const inside = (x, low, high) => x >= low && x <= high;
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
-function check({ query, key, m, n, base, pair }) {
-  const width = query.length;
-  const right =
-    width === key.length && width % 2 === 0 && inside(width, 2, 16) &&
-    [...query, ...key].every((x) => inside(x, -1000, 1000)) &&
-    [m, n].every((x) => Number.isInteger(x) && inside(x, 0, LAST)) &&
-    inside(base, 1, 1e6) && Number.isInteger(pair);
-  if (!right) throw Error("query, key and positions must fit each other");
+function check(state) {
+  const width = state.query?.length;
+  const vector = list(real(-1000, 1000), Math.max(2, Math.min(16, width + (width % 2))));
+  const at = whole(0, LAST);
+  keep(state, { query: vector, key: vector, m: at, n: at, base: real(1, 1e6), pair: whole(-1, 7) });
 }
 
 /** Everything that is drawn or said, from the state alone. */

@@ -1,6 +1,7 @@
 // SamplingDesk: temperature, top-k, top-p and min-p reshape one distribution.
 import { figure, fill, grid, h, join, panel, percent, s, set } from "./kit/index.mjs";
 import { bring } from "./inference/index.mjs";
+import { any, finite, flag, keep, list, real, text, whole, wholes } from "./rules/index.mjs";
 import { LONGER, MODEL, ROOM, answer, continuations, settle, writeOn } from "./sampling_desk/reader.mjs";
 import { ROWS, around, flow, frame, pieces, row } from "./sampling_desk/shapes.mjs";
 import { counts, heights, measured, places, reshape } from "./sampling_desk/values.mjs";
@@ -9,25 +10,24 @@ import { asked, isDone, pytorch, sentence, table } from "./sampling_desk/words.m
 export { pytorch, sentence, table };
 
 const SIGNS = 300;
-const RANGES = {
-  temperature: [0, 2], top_p: [0.01, 1], min_p: [0, 1],
-  top_k: [0, 50, 1], seed: [1, 1000, 1], count: [0, 1000, 1], // whole numbers
-};
+const RANGES = { top_k: [0, 50], seed: [1, 1000], count: [0, 1000] };
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
-  const { text, tokens, logits, drawn, held, asked } = state;
-  for (const [name, [least, most, whole]] of Object.entries(RANGES)) {
-    const x = state[name];
-    if (!(x >= least && x <= most) || (whole && x % whole))
-      throw Error(`${name} must be from ${least} to ${most}, got ${x}`);
-  }
-  const ids = [...drawn, ...asked.slice(1), ...(held === -1 ? [] : [held])];
-  const right =
-    [...text].length <= SIGNS && !/\p{Surrogate}/u.test(text) && tokens.length > 1 &&
-    logits.length === tokens.length && logits.every(Number.isFinite) &&
-    ids.every((id) => tokens[id] !== undefined);
-  if (!right) throw Error("its text, logits and tokens must fit each other");
+  const { text: read, tokens } = state;
+  const id = whole(0, tokens?.length - 1);
+  const ids = list(id, 0, ROOM);
+  keep(state, {
+    ...wholes(RANGES), temperature: real(0, 2), top_p: real(0.01, 1), min_p: real(0, 1), text, source: text,
+    tokens: list(text, 2, 512), logits: list(finite, tokens?.length), drawn: ids, trap: flag,
+    held: (x, name) => x === -1 || id(x, name),
+    asked: (all, name) => {
+      list(any, 1, ROOM + 1)(all, name);
+      text(all[0], `${name}[0]`);
+      ids(all.slice(1), name);
+    },
+  });
+  whole(0, SIGNS)([...read].length, "the signs of text");
 }
 
 /** Whose logits are shown: the stored ones, the page's, or the stored ones for want of others. */

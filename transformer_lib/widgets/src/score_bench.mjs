@@ -1,5 +1,6 @@
 // ScoreBench: one score is alignment; scores of wide random vectors make softmax saturate.
 import { figure, fill, number, pad, panel, s, set } from "./kit/index.mjs";
+import { keep, list, real, rule, whole } from "./rules/index.mjs";
 import { SPAN, bars, histograms, plane, rooms } from "./score_bench/shapes.mjs";
 import { COUNT, WIDEST, alignment, bench } from "./score_bench/values.mjs";
 import { pytorch, sentence, table } from "./score_bench/words.mjs";
@@ -7,13 +8,14 @@ import { pytorch, sentence, table } from "./score_bench/words.mjs";
 export { pytorch, sentence, table };
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
-function check({ query, key, width, seed, held }) {
-  const right =
-    query.length === 2 && key.length === 2 &&
-    [...query, ...key].every((x) => Math.abs(x) <= SPAN) &&
-    Number.isInteger(Math.log2(width)) && width >= 2 && width <= WIDEST &&
-    Number.isInteger(seed) && seed >= 1 && seed <= 1000 && Number.isInteger(held);
-  if (!right) throw Error("query, key and width must be in range");
+function check(state) {
+  const vector = list(real(-SPAN, SPAN), 2);
+  keep(state, {
+    query: vector, key: vector,
+    width: rule(`a power of two from 2 to ${WIDEST}`, (x) =>
+      Number.isInteger(x) && x > 1 && x <= WIDEST && Number.isInteger(Math.log2(x))),
+    seed: whole(1, 1000), held: whole(-1, COUNT - 1),
+  });
 }
 
 /** Everything that is drawn or said, from the state alone. */

@@ -1,5 +1,6 @@
 // ShapeLedger: what each line of a decoder makes, holds and costs.
 import { figure, fill, grid, h, join, panel, s, set } from "./kit/index.mjs";
+import { flag, keep, place, wholes } from "./rules/index.mjs";
 import { lines, total } from "./shape_ledger/lines.mjs";
 import { around, frame, reshape, row } from "./shape_ledger/shapes.mjs";
 import { changes, pytorch, sentence, table, unnoticed, watched } from "./shape_ledger/words.mjs";
@@ -23,16 +24,11 @@ const PRESETS = [
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
-  for (const [name, [least, most]] of Object.entries(RANGES)) {
-    const value = state[name];
-    if (!(Number.isInteger(value) && value >= least && value <= most))
-      throw Error(`${name} must be from ${least} to ${most}, got ${value}`);
-  }
+  keep(state, { ...wholes(RANGES), tied: flag, wrong: flag });
   const { d_model: d, n_heads: heads, length, max_len: most, selected } = state;
   if (d % heads) throw Error(`n_heads must divide d_model, got ${heads} and ${d}`);
   if (length > most) throw Error(`length must be at most max_len, got ${length} and ${most}`);
-  if (selected.length > 1 || !selected.every((r) => r >= 0 && r < lines(state).length))
-    throw Error(`selected must be [line] or [], got ${selected}`);
+  place(lines(state).length)(selected, "selected");
 }
 
 /** Everything that is drawn or said, from the state alone. */

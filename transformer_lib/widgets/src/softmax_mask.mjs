@@ -3,6 +3,7 @@ import {
   cividis, figure, h, inkOn, matrix, matrixFrame, number, percent, python, pythonRows, quote, set,
   short, tokenText,
 } from "./kit/index.mjs";
+import { atLeast0, finite, flag, keep, list, one, place, text } from "./rules/index.mjs";
 
 const MASKS = {
   none: () => true,
@@ -44,14 +45,13 @@ export function weights({ scores, mask, temperature, naive, axis, order }) {
   return order === "after" ? map2(all, (w, r, c) => (mask[r][c] ? w : 0 * w)) : all;
 }
 
-function check({ tokens, scores, mask, temperature }) {
-  const n = tokens.length;
-  const square = (rows) => rows.length === n && rows.every((row) => row.length === n);
-  if (n < 2 || n > 8) throw Error(`it needs 2 to 8 tokens, got ${n}`);
-  if (!square(scores)) throw Error(`scores must be ${n} x ${n}`);
-  if (!square(mask)) throw Error(`mask must be ${n} x ${n}`);
-  if (!scores.flat().every(Number.isFinite)) throw Error("scores must be finite numbers");
-  if (!(temperature >= 0)) throw Error(`temperature must be >= 0, got ${temperature}`);
+function check(state) {
+  const n = state.tokens?.length;
+  keep(state, {
+    tokens: list(text, 2, 8), scores: list(list(finite, n), n), mask: list(list(flag, n), n),
+    temperature: atLeast0, naive: flag,
+    axis: one("row", "column"), order: one("before", "after"), selected: place(n, n),
+  });
 }
 
 const LOW = 34; // height of a row where the matrices stand one above the other

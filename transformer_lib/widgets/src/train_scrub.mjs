@@ -1,5 +1,6 @@
 // TrainScrub: predict when a model learns to repeat, then drag its training step.
 import { figure, fill, h, number, pad, panel, s, set, tokenText } from "./kit/index.mjs";
+import { atLeast0, keep, list, parts, place, rising, shares, text, whole } from "./rules/index.mjs";
 import { curves, map, sample } from "./train_scrub/shapes.mjs";
 import { read } from "./train_scrub/values.mjs";
 import { pytorch, sentence, table, weight } from "./train_scrub/words.mjs";
@@ -9,20 +10,23 @@ export { pytorch, sentence, table };
 const inside = (x, low, high) => Number.isInteger(x) && x >= low && x <= high;
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
-function check({ record, frame, seen, predicted, selected }) {
-  const { steps, first, second, tokens, said, maps, heads } = record;
-  const [last, size] = [steps.length - 1, 2 * tokens.length];
-  const each = [first, second, said, maps].every((list) => list.length === steps.length);
-  const whole = maps.every((two) => two.length === 2 && two.every((rows) =>
-    rows.length === size && rows.every((row, i) => row.length === i + 1)));
-  if (!(last >= 1 && tokens.length >= 2 && heads.length === 2 && each && whole &&
-    said.every((all) => all.length === size - 1)))
-    throw Error("the parts of the record must fit each other");
-  if (!(inside(frame, 0, last) && inside(seen, 0, last) && inside(predicted, -1, steps[last])))
-    throw Error(`frame and seen must be from 0 to ${last}, got ${frame} and ${seen}`);
-  if (selected.length && !(inside(selected[0], 0, 1) && selected.length === 3 &&
-    selected.every((i) => inside(i, 0, size - 1))))
-    throw Error(`selected must be [head, query, key] or [], got ${selected}`);
+function check(state) {
+  const { record } = state;
+  const { steps, tokens } = record ?? {};
+  const [count, size] = [steps?.length, 2 * tokens?.length];
+  const loss = list(atLeast0, count);
+  const row = (all, name, i) => {
+    list(whole(0, 100), i + 1)(all, name);
+    shares(100, 0)(all, name);
+  };
+  keep(state, {
+    record: parts({
+      steps: rising(2, 60), tokens: list(text, 2, 12), first: loss, second: loss, heads: list(text, 2),
+      said: list(list(text, size - 1), count), maps: list(list(list(row, size), 2), count),
+    }),
+    frame: whole(0, count - 1), seen: whole(0, count - 1),
+    predicted: (x, name) => whole(-1, steps.at(-1))(x, name), selected: place(2, size, size),
+  });
 }
 
 /** Everything that is drawn or said, from the state alone. */
@@ -62,6 +66,7 @@ function marker(ui) {
     const to = {
       ArrowLeft: predicted - by, ArrowDown: predicted - by, Home: 0, End: last, Escape: -1,
       ArrowRight: Math.max(0, predicted) + by, ArrowUp: Math.max(0, predicted) + by,
+      PageDown: predicted - 10 * by, PageUp: Math.max(0, predicted) + 10 * by,
     }[event.key];
     if (to === undefined || event.altKey || event.metaKey || event.ctrlKey) return;
     ui.set({ predicted: event.key === "Escape" ? -1 : Math.max(0, Math.min(last, to)) });

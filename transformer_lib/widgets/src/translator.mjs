@@ -4,6 +4,7 @@ import {
   cividis, figure, fill, grid, h, inkOn, join, matrix, matrixFrame, number, panel, quote, s,
   set, tokenText,
 } from "./kit/index.mjs";
+import { keep, list, one, parts, place, real, rule, shares, text, whole } from "./rules/index.mjs";
 import { LONGEST, MOST, SHIPPED, createAnswers, wordsOf } from "./translator/answers.mjs";
 import { numberOf } from "./translator/numbers.mjs";
 import { choices, frame, headings, lines, sources, step } from "./translator/shapes.mjs";
@@ -13,22 +14,25 @@ import {
 
 export { locked, pytorch, sentence, table };
 
-const below = (n) => (i) => Number.isInteger(i) && i >= 0 && i < n;
-
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
-  const { text, answer: { source, target, weights, chances }, step, head, view, selected } = state;
-  const whole = (rows) => rows.length === target.length && rows.every((row) => row.length === source.length);
-  const fine = {
-    text: wordsOf(text) !== null,
-    answer: chances.length === target.length && weights.flat().every(whole),
-    step: below(MOST + 1)(step),
-    head: !head.length || (head.length === 2 && weights[head[0]]?.[head[1]]),
-    view: view === "lines" || view === "grid",
-    selected: selected.length < 3 && selected.every(below(MOST)),
+  const { answer } = state;
+  const [rows, columns, layers] = [answer?.target?.length, answer?.source?.length, answer?.weights];
+  const row = (all, name) => {
+    list(real(0, 1000), columns)(all, name);
+    shares(1000, columns / 2 + 1)(all, name);
   };
-  for (const [name, good] of Object.entries(fine))
-    if (!good) throw Error(`${name} must be in its range, got ${JSON.stringify(state[name])}`);
+  const choice = parts([text, real(0, 1)]);
+  keep(state, {
+    text: rule("a number from 1 to 999,999, or short words", (x) => x === `${x}` && wordsOf(x) !== null),
+    answer: parts({
+      words: text, expected: text, by: text, translation: text, source: list(text, 1, MOST), target: list(text, 1, MOST),
+      chances: list(list(choice, 1, MOST), rows),
+      weights: list(list(list(row, rows), layers?.[0]?.length || 1), 1, MOST),
+    }),
+    step: whole(0, MOST), view: one("lines", "grid"), selected: list(whole(0, MOST - 1), 0, 2),
+    head: (x, name) => place(layers.length, layers[0].length)(x, name),
+  });
 }
 
 /** What is shown of an answer, and why it may not be the one that was asked for. */

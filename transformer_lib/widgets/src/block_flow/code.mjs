@@ -2,7 +2,7 @@
 import { python } from "../kit/index.mjs";
 import { leader } from "./words.mjs";
 
-const tensor = (values) => `torch.tensor(${python(values)})`;
+const tensor = (values) => `torch.tensor(${python(values)}, dtype=torch.float32)`;
 const leaders = (flow) => flow.top.map((_, r) => leader(flow, r));
 const best = (flow) => flow.top.map(([[, p]]) => p);
 
@@ -11,7 +11,7 @@ const again = (flow) => `from transformer_lib import pretrained
 from transformer_lib.widgets.weights import dequantized
 
 shipped = pretrained.load("manual-lm")
-model, tokenizer = dequantized(shipped.model), shipped.tokenizer  # int8, as in the page
+model, tokenizer = dequantized(shipped.model), shipped.tokenizer  # int8
 tokens = torch.tensor([tokenizer.encode(${python(flow.prompt)})])
 
 said, probability, length, change_length, cosine = [], [], [], [], []
@@ -55,11 +55,29 @@ cosine = ${tensor(flow.cosines)}
 assert len(said) == len(length) == len(change) + 1 == ${flow.lengths.length}
 assert bool(((0 <= probability) & (probability <= 1)).all())
 before = length[:-1]
-total = (before**2 + change**2 + 2 * before * change * cosine).sqrt()  # of stream + change
+total = (before**2 + change**2 + 2 * before * change * cosine).sqrt()
 ${flow.norm === "pre"
     ? "torch.testing.assert_close(total, length[1:], rtol=1e-2, atol=1e-2)"
-    : "assert bool(total.isfinite().all())  # each norm then makes it as long as it says"}
+    : "assert bool(total.isfinite().all())  # a norm follows"}
 `;
 
-export const pytorch = ({ source }, { flow }) =>
-  `import torch\n${source === "Python" ? sums(flow) : again(flow)}`;
+/** The library builds the random stack again. */
+const rebuilt = ({ lengths, shares }, kind) => `
+shown = {"lengths": ${python(lengths)}, "shares": ${python(shares)}}
+for name, numbers in random_stacks()["${kind}"].items():
+    torch.testing.assert_close(torch.tensor(numbers), torch.tensor(shown[name]), rtol=0, atol=1e-4)
+`;
+
+/** Of a stack that is not here only this can be checked. */
+const trusted = ({ lengths, shares }) => `
+assert len(${python(lengths)}) == len(${python(shares)}) + 1
+`;
+
+const BOOKS = { pre: 24.59, post: 8 }; // how long the stream of the book's stacks ends
+export function pytorch({ source, residual, stacks }, { flow }) {
+  const random = stacks[residual];
+  const book = Math.abs(random.lengths.at(-1) - BOOKS[residual]) < 0.01;
+  const library = book ? "from transformer_lib.widgets.block_streams import random_stacks\n" : "";
+  const stream = (source === "Python" ? sums : again)(flow);
+  return `import torch\n${library}${stream}${(book ? rebuilt : trusted)(random, residual)}`;
+}

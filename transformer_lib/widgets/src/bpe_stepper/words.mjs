@@ -115,6 +115,11 @@ export function pytorch({ text }, { step, steps, now, order, bytes, ranked }) {
       "most_frequent = min(pairs, key=lambda pair: (-pairs[pair], pair))",
       `assert most_frequent == (${first[0].join(", ")})`,
       `assert pairs[most_frequent] == ${first[1]}`,
+      "ranked = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))",
+      "shown = [",
+      ...ranked.slice(0, 6).map(([pair, times]) => `    ((${pair.join(", ")}), ${times}),`),
+      "]",
+      "assert ranked[: len(shown)] == shown",
     ] : []), "",
   ].join("\n");
 }

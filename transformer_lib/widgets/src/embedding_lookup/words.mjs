@@ -59,7 +59,7 @@ export function table({ state: { words, steps, step }, table: rows, nearest }) {
 
 /** The state as a program that looks up, multiplies, and finds the nearest rows. */
 export function pytorch({ words, tokens }, { table: rows, picked }) {
-  const near = neighbors(rows, picked, 3);
+  const near = neighbors(rows, picked, 5); // as many as are listed
   const numbers = (list) => pythonRows(list, (x) => (Number.isInteger(x) ? `${x}.0` : String(x)));
   return [
     "import torch", "from torch.nn import functional as F", "",

@@ -2,7 +2,7 @@
 import { createSession, recorder } from "../inference/index.mjs";
 import { draws } from "../position_lab/values.mjs";
 
-const UNIT = 10_000; // heads_values.py stores weights as whole numbers
+export const UNIT = 10_000; // heads_values.py stores weights as whole numbers
 export const SCORES = ["entropy", "previous", "induction"];
 
 const range = (n) => [...Array(n).keys()];
@@ -74,7 +74,7 @@ function computed({ ids, off }, { run }, period) {
   };
 }
 
-function unpacked(weights, n) {
+export function unpacked(weights, n) {
   return range(n).map((q) => weights.slice((q * (q + 1)) / 2, ((q + 1) * (q + 2)) / 2).map((w) => w / UNIT));
 }
 

@@ -96,49 +96,62 @@ export function table(geometry) {
   };
 }
 
+const fixed = (want, digits) =>
+  Array.isArray(want) ? `[${want.map((x) => x.toFixed(digits)).join(", ")}]` : want.toFixed(digits);
 const near = (got, want, digits = 4) =>
-  `torch.testing.assert_close(${got}, torch.tensor(${want.toFixed(digits)}), rtol=0, atol=1e-4)`;
+  `torch.testing.assert_close(${got}, torch.tensor(${fixed(want, digits)}), rtol=0, atol=1e-4)`;
 
-/** The scores of the shown head, of `weights` (1, heads, T, T), as assertions. */
-const scored = ({ score, period }, head, index) => [
-  near(`previous_token_score(weights)[${index}]`, score(head, "previous")),
-  ...(period ? [near(`induction_score(weights, ${period})[${index}]`, score(head, "induction"))] : []),
+/** The scores of heads, of `weights` (1, heads, T, T), as assertions. */
+const scored = ({ score, period }, heads) => [
+  near("previous_token_score(weights)", heads.map((head) => score(head, "previous"))),
+  ...(period ? [near(`induction_score(weights, ${period})`, heads.map((head) => score(head, "induction")))] : []),
 ];
 
-/** A map that Python computed of the reader's own model. */
-function ofMap(geometry, [l, h]) {
-  const rows = geometry.maps[l][h];
-  const full = rows.map((row) => [...row, ...Array(rows.length - row.length).fill(0)]);
+/** The maps on show, which Python computed of the reader's own model. */
+function ofMaps(geometry) {
+  const { shown } = geometry.state;
+  const maps = shown.map(([l, h]) => {
+    const rows = geometry.maps[l][h];
+    return rows.map((row) => [...row, ...Array(rows.length - row.length).fill(0)]);
+  });
   return [
-    `weights = torch.tensor(${python([[full]])})  # ${name([l, h])}`,
+    `weights = torch.tensor(${python([maps])})  # ${shown.map(name).join("; ")}`,
     "torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]), rtol=0, atol=2e-3)",
-    ...scored(geometry, [l, h], 0),
+    ...scored(geometry, shown),
   ];
 }
 
 const layerName = (layer) => `"stack.blocks.${layer}.attention.layer"`;
 
-/** The whole experiment, with a shipped model. */
-function ofModel(geometry, [l, h]) {
-  const { state, period, loss } = geometry;
-  const layers = [...new Set(state.off.map(([layer]) => layer))];
-  const off = layers.map((layer) => {
-    const heads = state.off.filter(([other]) => other === layer).map(([, head]) => head);
+/** Heads that are off, by layer, as Python. */
+function byLayer(off) {
+  const layers = [...new Set(off.map(([layer]) => layer))];
+  const all = layers.map((layer) => {
+    const heads = off.filter(([other]) => other === layer).map(([, head]) => head);
     return `${layerName(layer)}: [${heads.join(", ")}]`;
   });
+  return `{${all.join(", ")}}`;
+}
+
+/** The whole experiment, with a shipped model. */
+function ofModel(geometry) {
+  const { state, period, loss, maps, mapsOff } = geometry;
   const now = loss(state.off);
-  const same = String(geometry.mapsOff) === String(state.off);
   return [
     `model = pretrained.load("${state.source}").model`,
     `tokens = torch.tensor([${python(state.ids)}])`,
-    `off = {${off.join(", ")}}  # heads by layer`,
-    "with torch.no_grad(), ablate_heads(model, off), record_attention(model) as record:",
+    `off = ${byLayer(state.off)}  # heads by layer`,
+    "with torch.no_grad(), ablate_heads(model, off):",
     "    logits = model(tokens)",
     'losses = F.cross_entropy(logits[0, :-1], tokens[0, 1:], reduction="none")',
     `loss = losses[${period}:].mean()${period ? "  # of the second copy" : ""}`,
     ...(now === null ? [] : [near("loss", now)]),
-    `weights = record[${layerName(l)}]`,
-    ...(same ? scored(geometry, [l, h], h) : ["assert weights.shape[-1] == tokens.shape[-1]"]),
+    `off = ${byLayer(mapsOff)}  # as the maps on show were made`,
+    "with torch.no_grad(), ablate_heads(model, off), record_attention(model) as record:",
+    "    model(tokens)",
+    ...maps.flatMap((layer, l) => [
+      `weights = record[${layerName(l)}]`, ...scored(geometry, layer.map((_, h) => [l, h])),
+    ]),
   ];
 }
 
@@ -154,6 +167,6 @@ export function pytorch(state, geometry) {
     "import torch", ...(own ? [] : ["import torch.nn.functional as F"]), "",
     ...(own ? [] : ["from transformer_lib import pretrained"]),
     "from transformer_lib.inspection import (", ...needs.map((one) => `    ${one},`), ")", "",
-    ...(own ? ofMap : ofModel)(geometry, state.shown[0]), "",
+    ...(own ? ofMaps : ofModel)(geometry), "",
   ].join("\n");
 }

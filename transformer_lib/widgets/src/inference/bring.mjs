@@ -10,17 +10,23 @@ export function runsHere({ name, about: { accuracy } }) {
   return `${here}, in int8: ${measure} ${int8}, in float32 ${float32}; lower is better, 8 knows nothing.`;
 }
 
-/** bring(ui, name, ready(model)) -> the line; ready is called once, then the figure paints. */
+/**
+ * bring(ui, name, ready(model)) -> the line; ready is called once, then the figure paints.
+ * Of a figure that is gone by then, nothing is done.
+ */
 export function bring(ui, name, ready) {
   const said = h("span", { text: `Stored numbers, until the model ${name} is here. ` });
   const bar = h("progress", { max: 1, value: 0, "aria-label": `The model ${name} comes` });
+  const { signal } = ui;
   const end = (text) => {
+    if (signal.aborted) return;
     bar.remove();
     set(said, { text });
   };
   const progress = (share) => set(bar, { value: share });
-  loadModel(name, { widget: ui.widget, progress })
+  loadModel(name, { widget: ui.widget, signal, progress })
     .then((model) => {
+      if (signal.aborted) return;
       ready(model);
       end(runsHere(model));
       ui.repaint();

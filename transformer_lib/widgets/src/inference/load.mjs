@@ -14,9 +14,13 @@ function fromScript(name, number) {
     script.src = new URL(`../weights/${encodeURIComponent(key)}.js`, home).href;
     script.onload = () => {
       script.remove();
-      const [of, text] = globalThis.TransformerWeights[key];
-      delete globalThis.TransformerWeights[key];
-      resolve({ of, bytes: Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)) });
+      try {
+        const [of, text] = globalThis.TransformerWeights[key];
+        delete globalThis.TransformerWeights[key];
+        resolve({ of, bytes: Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)) });
+      } catch {
+        reject(Error(`the model "${name}" came broken`)); // or another page in its place
+      }
     };
     script.onerror = () => {
       script.remove();
@@ -96,13 +100,14 @@ function begin(name, widget) {
 
 /**
  * The model of that name, unpacked. widget is what anywidget gives a figure;
- * progress(share from 0 to 1) is called as parts come. All figures of a page share one
- * model; what failed is asked for again next time.
+ * progress(share from 0 to 1) is called as parts come, until signal aborts. All figures of
+ * a page share one model; what failed is asked for again next time.
  */
-export async function loadModel(name, { widget, progress = () => {} } = {}) {
+export async function loadModel(name, { widget, signal, progress = () => {} } = {}) {
   const models = (globalThis.TransformerModels ??= {});
   const entry = (models[name] ??= begin(name, widget));
   entry.listeners.add(progress);
+  signal?.addEventListener("abort", () => entry.listeners.delete(progress), { once: true });
   progress(entry.share);
   try {
     return await entry.model;

@@ -43,7 +43,7 @@ export function controls(ui) {
       const { min, max, step } = option;
       const { get, put } = bound(option);
       const limit = h("small", { role: "status" });
-      let before = null;
+      let [before, cut] = [null, null];
       const read = ({ type }) => {
         const end = type === "change";
         const typed = node.valueAsNumber;
@@ -52,10 +52,11 @@ export function controls(ui) {
         if (!end) set(limit, { text: typed < min || typed > max ? `only ${min} to ${max}` : "" });
         if (value >= min && value <= max) put(value, before);
         else if (end) ui.repaint();
-        if (end) before = null;
+        if (end) [before, cut] = [null, value];
       };
       const node = h("input", { type: "number", min, max, step, oninput: read, onchange: read });
       ui.bind((state) => {
+        if (cut !== null && cut !== get(state)) set(limit, { text: "" }); // another came since
         // what is typed stays as it is typed: 1. or 1.50
         if (node.valueAsNumber !== get(state)) set(node, { value: String(get(state)) });
         set(node, { disabled: off(option, state) });

@@ -1,7 +1,7 @@
 // The frame that all figures share: state in traits, one paint, exports, cleanup.
+import { download, toPNG, toSVG } from "../exports/index.mjs";
 import { controls } from "./controls.mjs";
 import { h, set } from "./dom.mjs";
-import { download, toPNG, toSVG } from "./export.mjs";
 import { formula, light } from "./formula.mjs";
 import { keyOf, read, write } from "./link.mjs";
 import { palette } from "./palette.mjs";
@@ -112,7 +112,7 @@ function mount(spec, model, el) {
   el.append(host);
 
   const view = { hover: null, width: 680 };
-  const bound = [];
+  const [bound, resets] = [[], []];
   let [geometry, fresh, waiting] = [null, false, false];
   const repaint = () => {
     fresh = false;
@@ -130,8 +130,10 @@ function mount(spec, model, el) {
   const ui = {
     ...data,
     widget: model,
+    signal,
     repaint,
     bind: (update) => bound.push(update),
+    onReset: (forget) => resets.push(forget),
     locked: (state = data.state()) => spec.locked?.(state) ?? null,
     lock: (cell) => data.set(spec.lock(cell, data.state())),
     active: () => view.hover ?? ui.locked() ?? spec.rest?.(data.state()) ?? null,
@@ -155,7 +157,7 @@ function mount(spec, model, el) {
   const menu = exportView(spec.name, {
     svg: () => {
       const theme = part.root.hasAttribute("data-dark") ? "dark" : "light";
-      return toSVG(part.picture, { title: part.say.textContent, ground: palette[theme].ground });
+      return toSVG(part.root.querySelectorAll(".picture, .more"), { title: part.say.textContent, ground: palette[theme].ground });
     },
     rows: () => {
       const { header, rows } = spec.table(geometry);
@@ -168,7 +170,13 @@ function mount(spec, model, el) {
       return page().href.replace(/#.*$/, "") + (hash && `#${hash}`);
     },
   });
-  const reset = ui.button({ label: "Reset", action: () => data.reset() });
+  const reset = ui.button({
+    label: "Reset",
+    action: () => {
+      for (const forget of resets) forget();
+      data.reset();
+    },
+  });
   part.foot.append(reset, menu, table.node);
   table.node.addEventListener("toggle", redraw);
 
@@ -187,7 +195,8 @@ function mount(spec, model, el) {
     }
   }
   function show(error) {
-    for (const name of ["controls", "picture", "say"]) part[name].hidden = error !== null;
+    for (const node of [part.controls, part.picture, part.say, menu, table.node])
+      node.hidden = error !== null;
     set(part.error, {
       hidden: error === null,
       text: error ? `This figure cannot be drawn: ${error.message}. Reset brings it back.` : "",

@@ -60,6 +60,7 @@ export function formula(ui, { equation, code }) {
   for (const type of ["pointerleave", "focusout"])
     node.addEventListener(type, () => ui.light(held));
   const list = (value, state) => (typeof value === "function" ? value(state) : value);
+  ui.onReset(() => hold(null));
   ui.bind((state) => {
     join(rows[0], list(equation, state), key, create, update);
     join(rows[1], list(code, state), key, create, update);

@@ -10,7 +10,7 @@ The figures' kit. A figure is one file `src/<name>.mjs`:
     tip: "set the temperature to 0", // shown after "Try this: "
     keys: ", + and − change a score",   // optional, after "Enter holds, Esc lets go"
     traits: ["tokens", "scores"],    // all of the state, Python's names
-    layout,                          // throws Error("plain words, got ...") on bad state
+    layout,                          // throws Error("rule, got value") on bad state: ../rules
     sentence: (geometry, active) => "...",    // live sentence; active = [row, col] or null
     table: (geometry) => ({ caption, header: [...], rows: [[...]] }),     // also the CSV
     pytorch: (state, geometry) => "import torch\n...assert...",  // runs as it is
@@ -27,10 +27,11 @@ The figures' kit. A figure is one file `src/<name>.mjs`:
   });
 
 ui     state() now; set({ trait: value }) changes traits here and in Python; reset();
-       hover(cell or null) is passing attention, lock(cell or null) stays; active() is
+       onReset(forget) for what is held beside the state; hover(cell or null) is passing attention, lock(cell or null) stays; active() is
        hover or locked; bind(update(state)) runs before each draw; repaint(); light(part).
        layout runs only when state or width changed, draw also when the hover changed.
        widget is what anywidget gave: bring(ui, ...) of inference/ asks it for weights.
+       signal aborts when the figure is taken off the page.
        Never change what state() holds: build new lists.
 controls  ui.slider, number, text, toggle, select, choice, button: controls.mjs.
        Bound by { label, trait } or { label, get(state), set(value, state) -> patch },

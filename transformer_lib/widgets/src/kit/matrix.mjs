@@ -108,7 +108,7 @@ export function matrix(ui, { title, label, key, lock = ui.lock, locked = ui.lock
     const active = ui.active(view);
     const hold = locked(ui.state());
     const items = [{ kind: "head" }, ...all[r], ...(sums ? [{ kind: "sum" }] : [])];
-    join(row, items, (_, i) => i, (item) => (item.kind ? newLabel() : newCell()),
+    join(row, items, (item, i) => `${item.kind ?? ""}${i}`, (item) => (item.kind ? newLabel() : newCell()),
       (child, item, i) => {
         const at = { y: y + tall / 2 };
         if (item.kind === "head")

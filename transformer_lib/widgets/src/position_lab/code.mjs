@@ -56,12 +56,12 @@ function shuffled(geometry) {
 
 /** The state as a program that runs and asserts what the figure shows. */
 export function pytorch(state, geometry) {
-  const { values, similarity, alibi, m: row, words } = geometry;
+  const { values, similarity, alibi, words } = geometry;
   const order = state.view === "order";
   const [shown, expected] =
     order ? ["(after - before[order]).abs().amax(dim=-1)", vector(words.change)]
     : alibi ? ["bias", tensor(values)]
-    : state.view === "similarity" ? [`positions @ positions[${row}]`, vector(similarity[row])]
+    : state.view === "similarity" ? ["positions @ positions.T", tensor(similarity)]
     : ["positions", tensor(values)];
   return [
     "import torch", "", `from transformer_lib.positions import ${IMPORTS[state.kind]}`, "",

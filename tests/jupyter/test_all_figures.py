@@ -1,0 +1,128 @@
+"""All the figures in one notebook, in JupyterLab and in the classic Notebook.
+
+Over real messages, each shows Python's state, tells Python what its reader did, and
+follows Python back; the models come from Python, and controls drive a figure.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from browser import require_chromium
+from figure_examples import EXAMPLES
+from hosts import serving
+from open_notebook import HOSTS, Notebook, opened
+from playwright.sync_api import Browser, Locator, expect
+
+from transformer_lib.widgets import KVCacheStepper
+
+WIDGETS = str(Path(__file__).parents[1] / "widgets")
+CELLS = (
+    f"import sys\nsys.path.append({WIDGETS!r})\n"
+    "from IPython.display import display\n"
+    "from figure_examples import EXAMPLES\n"
+    "figures = {name: example.make() for name, example in EXAMPLES.items()}\n"
+    "display(*figures.values())",
+    "def has(name, wanted):\n"
+    "    now = figures[name].state()\n"
+    "    return all(now[trait] == value for trait, value in wanted.items())\n"
+    "deaf = [name for name in EXAMPLES if not has(name, EXAMPLES[name].changed)]\n"
+    "print(len(figures), 'figures, deaf:', *deaf)",
+    "for name, example in EXAMPLES.items():\n"
+    "    start = example.make().state()\n"
+    "    figures[name].update(**{trait: start[trait] for trait in example.changed})",
+    "writer = figures['kv_cache_stepper']\n"
+    "print(writer.source, repr(writer.prompt), writer.step, *writer.picks)",
+    "from ipywidgets import Text\n"
+    "from transformer_lib.widgets import KVCacheStepper, drive\n"
+    "field = Text(value='If the', continuous_update=False)\n"
+    "driven = drive(KVCacheStepper(), KVCacheStepper.written, prompt=field)\n"
+    "driven",
+    "print(repr(driven.figure.prompt), 'step', driven.figure.step)",
+)
+MODELS = 5  # of the figures: each of these says where its model runs
+
+
+def figure(notebook: Notebook, name: str) -> Locator:
+    """The named figure below the first cell."""
+    return notebook.cell(0).locator(".tl-live").nth([*EXAMPLES].index(name))
+
+
+def says_what_python_says(notebook: Notebook) -> None:
+    """Each figure is alive, and its sentence is that of a fresh one in Python."""
+    for name, example in EXAMPLES.items():
+        live = figure(notebook, name)
+        expect(live.locator(".say"), name).to_have_text(example.make().summary())
+        expect(live.locator(".error"), name).to_be_hidden()
+
+
+def all_are_alive(notebook: Notebook) -> None:
+    """Every figure is drawn, and each model has come from Python."""
+    cell = notebook.run(0)
+    expect(cell.locator(".tl-live")).to_have_count(len(EXAMPLES), timeout=90_000)
+    says_what_python_says(notebook)
+    expect(cell.locator(".coming", has_text="runs in this page")).to_have_count(MODELS)
+    expect(cell.locator("progress")).to_have_count(0)
+
+
+def python_hears_each(notebook: Notebook) -> None:
+    """Keys pressed in a figure change its state in Python."""
+    for name, example in EXAMPLES.items():
+        live = figure(notebook, name)
+        live.locator("[data-row][tabindex='0']").first.focus()
+        for key in example.keys:
+            notebook.page.keyboard.press(key)
+        expect(live.locator(".say"), name).to_have_text(re.compile(example.said))
+    notebook.comes_to_say(1, f"{len(EXAMPLES)} figures, deaf:")
+
+
+def each_follows_python(notebook: Notebook) -> None:
+    """Python sets back what the keys have changed, and each figure shows it."""
+    notebook.run(2)
+    says_what_python_says(notebook)
+
+
+def page_computes_for_python(notebook: Notebook) -> None:
+    """A text typed in the page is written on there, and Python has the result."""
+    live = figure(notebook, "kv_cache_stepper")
+    live.get_by_label("Your prompt").fill("A name")
+    for _ in range(2):
+        live.get_by_role("button", name="Step", exact=True).click()
+    picks = KVCacheStepper.written("A name")["picks"][:3]
+    notebook.comes_to_say(3, " ".join(["page 'A name' 2", *picks]))
+
+
+def field_drives_a_figure(notebook: Notebook) -> None:
+    """A field asks Python, the figure shows the answer, and Python hears its Step."""
+    driven = notebook.run(4)
+    said = driven.locator(".tl-live .say")
+    step = driven.get_by_role("button", name="Step", exact=True)
+    want = KVCacheStepper()
+    want.update(**KVCacheStepper.written("If the"))
+    expect(said).to_have_text(want.summary())
+    field = driven.locator(".widget-text input")
+    field.fill("A name")
+    field.press("Enter")
+    want.update(**KVCacheStepper.written("A name"))
+    expect(said).to_have_text(want.summary())
+    step.click()
+    want.step += 1
+    expect(said).to_have_text(want.summary())
+    notebook.comes_to_say(5, f"'A name' step {want.step}")
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_all_figures_live_in_a_notebook_both_ways(
+    name: str, chromium: Browser, tmp_path: Path
+) -> None:
+    require_chromium()
+    host, python = HOSTS[name]
+    with (
+        serving(host, python(), CELLS, tmp_path) as address,
+        opened(chromium, address, host, CELLS) as notebook,
+    ):
+        all_are_alive(notebook)
+        python_hears_each(notebook)
+        each_follows_python(notebook)
+        page_computes_for_python(notebook)
+        field_drives_a_figure(notebook)

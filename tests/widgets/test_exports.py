@@ -1,0 +1,402 @@
+"""What a reader takes away from each figure holds what was seen there."""
+
+import ast
+import csv
+import io
+import json
+import re
+from collections import Counter
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import matplotlib
+import numpy as np
+import pytest
+from figure_examples import EXAMPLES, HOSTILE
+from figure_page import READY
+from matplotlib import pyplot as plt
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+from PIL import Image
+
+matplotlib.use("Agg")
+
+WAYS = {
+    "attention_stepper": ("combobox", "Query"),
+    "block_flow": ("radio", "post-norm"),
+    "bpe_stepper": ("button", "Step"),
+    "embedding_lookup": ("radio", "one-hot × W"),
+    "heads_grid": ("button", re.compile("^Switch layer")),
+    "kv_cache_stepper": ("checkbox", "bug: position stays 0"),
+    "position_lab": ("radio", "similarity"),
+    "rope_rotor": ("slider", "Base"),
+    "sampling_desk": ("button", "Draw 1"),
+    "score_bench": ("button", "Draw again"),
+    "shape_ledger": ("checkbox", "tied: logits use the embedding"),
+    "softmax_mask": ("radio", "each column"),
+    "train_scrub": ("button", "Step"),
+    "translator": ("button", "Back"),
+}
+"""A control of each figure that changes what it shows; its keys are pressed, too."""
+SEEN = """() => {
+  const seen = [];
+  const root = document.querySelector(".tl-live").shadowRoot;
+  const own = "button, select, .control, svg title, style";
+  for (const picture of root.querySelectorAll(".picture, .random")) {
+    const walk = document.createTreeWalker(picture, NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const of = node.parentElement;
+      if (of.closest(own) || getComputedStyle(of).visibility !== "visible") continue;
+      if (range.getBoundingClientRect().width) seen.push(node.data);
+    }
+  }
+  return seen.map((text) => text.replace(/\\s/g, "")).filter(Boolean);
+}"""
+TAGS = {"svg", "title", "g", "rect", "path", "circle", "line", "text"}
+PLACES = """(svg) => {
+  const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
+  const node = document.body.appendChild(document.importNode(parsed.firstChild, true));
+  const box = node.getBoundingClientRect();
+  const texts = [...node.querySelectorAll("text")].map((text) => {
+    const { left, top, right, bottom } = text.getBoundingClientRect();
+    const room = [left - box.left, top - box.top, right - box.left, bottom - box.top];
+    return [text.textContent, ...room];
+  });
+  node.remove();
+  return texts.filter(([text, left, top, right]) => text.trim() && right > left);
+}"""
+HERE = "() => !document.querySelector('.tl-live').shadowRoot.querySelector('progress')"
+STILL = (
+    "() => new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(d)))"
+)
+
+
+def settled(page):
+    """What is seen when the figure has its model and is painted, without a focus."""
+    page.wait_for_function(HERE)
+    page.evaluate("() => document.activeElement?.blur()")
+    page.mouse.move(0, 0)
+    page.evaluate(STILL)
+    return page.evaluate(SEEN)
+
+
+def copied(page, button):
+    """The text that a button of the opened menu copies."""
+    page.get_by_role("button", name=button).first.click()
+    return page.locator("textarea").first.input_value()
+
+
+def used(visit, name):
+    """Use the figure's keys and a control."""
+    here = visit()
+    here.grid().focus()
+    for key in EXAMPLES[name].keys:
+        here.page.keyboard.press(key)
+    role, label = WAYS[name]
+    control = here.page.get_by_role(role, name=label).first
+    if role == "combobox":
+        control.select_option(index=1)
+    elif role == "slider":
+        control.press("ArrowLeft")
+    else:
+        control.dispatch_event("click")
+    return settled(here.page)
+
+
+def downloads(page):
+    """What the three files of the opened menu hold."""
+    files = {}
+    for kind in ("SVG", "PNG", "CSV"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=kind, exact=True).click()
+        with open(download.value.path(), "rb") as file:
+            files[kind] = file.read()
+    return files
+
+
+@pytest.fixture(scope="module")
+def known():
+    return {}
+
+
+@pytest.fixture
+def taken(visit, put, name, known):
+    """All that the figure gives away after its use; asked for once per figure."""
+    if name in known:
+        return known[name]
+    here = visit(accept_downloads=True)
+    page = here.page
+    here.open(put(EXAMPLES[name].make().html()))
+    settled(page)
+    page.locator("summary", has_text="Export").click()
+    before = copied(page, "Copy as PyTorch")
+    seen = used(lambda: here, name)
+    take = {"seen": seen, "said": here.said(), "files": downloads(page)}
+    take["codes"] = [before, copied(page, "Copy as PyTorch")]
+    take["link"] = copied(page, "Copy link")
+    take["places"] = page.evaluate(PLACES, take["files"]["SVG"].decode())
+    page.locator("summary", has_text="Data table").click()
+    page.wait_for_selector(".tl-live tr >> nth=1")
+    lines = "(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent))"
+    take["table"] = page.locator(".tl-live tr").evaluate_all(lines)
+    page.goto("about:blank")
+    page.goto(take["link"])
+    page.wait_for_selector(READY)
+    take["again"] = settled(page), here.said()
+    known[name] = take
+    return take
+
+
+def test_svg_holds_every_text_of_the_picture(taken):
+    root = ElementTree.fromstring(taken["files"]["SVG"])
+    texts = [
+        "".join(node.itertext()) for node in root.iter() if node.tag[-4:] == "text"
+    ]
+    held = "".join("".join(text.split()) for text in texts)
+    missing = [text for text in taken["seen"] if text not in held]
+    assert len(taken["seen"]) > 5
+    assert missing == []
+    more = Counter(taken["seen"]) - Counter("".join(text.split()) for text in texts)
+    lines = [text for text in more if text not in held.replace(text, "", 1)]
+    assert all(len(text) > 5 for text in lines)  # only what was broken into lines
+
+
+def test_svg_runs_nothing_and_asks_for_nothing(taken):
+    root = ElementTree.fromstring(taken["files"]["SVG"])
+    tags = {node.tag.split("}")[1] for node in root.iter()}
+    assert tags <= TAGS
+    names = {key for node in root.iter() for key in node.attrib}
+    assert not [key for key in names if key.startswith("on") or "href" in key]
+    assert b"var(--" not in taken["files"]["SVG"]
+    assert b"url(" not in taken["files"]["SVG"]
+
+
+def test_no_text_of_the_svg_is_cut(taken):
+    root = ElementTree.fromstring(taken["files"]["SVG"])
+    wide, high = (float(root.get(side)) for side in ("width", "height"))
+    for text, left, top, right, bottom in taken["places"]:
+        assert min(left, top) > -1, text
+        assert max(right - wide, bottom - high) < 1, text
+
+
+def test_png_is_the_svg_at_twice_its_size(taken):
+    root = ElementTree.fromstring(taken["files"]["SVG"])
+    image = Image.open(io.BytesIO(taken["files"]["PNG"])).convert("L")
+    size = tuple(2 * int(root.get(side)) for side in ("width", "height"))
+    assert image.size == size
+    blank = []
+    for text, *box in taken["places"]:
+        low, high = image.crop([round(2 * x) for x in box]).getextrema()
+        blank += [] if high - low > 40 else [text]
+    assert [text for text in blank if text.strip("·") != ""] == []
+
+
+def test_csv_holds_the_rows_of_the_table(taken):
+    rows = list(csv.reader(io.StringIO(taken["files"]["CSV"].decode(), newline="")))
+    disarmed = [[cell.removeprefix("'") for cell in row] for row in rows]
+    shown = [[cell.removeprefix("'") for cell in row] for row in taken["table"]]
+    assert disarmed == shown
+    assert len(rows) > 2
+
+
+def test_link_brings_back_what_was_seen(taken):
+    assert "=" in taken["link"]
+    assert taken["again"] == (taken["seen"], taken["said"])
+
+
+def is_check(node):
+    """Whether a statement of a program asserts."""
+    return any(
+        isinstance(part, ast.Assert)
+        or (isinstance(part, ast.Attribute) and part.attr == "assert_close")
+        for part in ast.walk(node)
+    )
+
+
+def is_plain(node):
+    """Whether an expression is made of numbers and texts alone."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names <= {"torch"} and any(
+        isinstance(part, ast.Constant) for part in ast.walk(node)
+    )
+
+
+def read_in(statements):
+    """The names that are read in statements of a program."""
+    parts = [part for node in statements for part in ast.walk(node)]
+    names = [part for part in parts if isinstance(part, ast.Name)]
+    return {name.id for name in names if isinstance(name.ctx, ast.Load)}
+
+
+def checked(tree):
+    """What a program compares with: [(node, field, ...)] of its own numbers."""
+    checks = [node for node in tree.body if is_check(node)]
+    names = read_in(checks) - read_in(set(tree.body) - set(checks))
+    given = [
+        (node, "value")
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and is_plain(node.value)
+        and {target.id for target in node.targets if hasattr(target, "id")} & names
+    ]
+    return given + [(node, None) for node in checks]
+
+
+def swapped(now, before, named):
+    """The program `now`, with numbers to compare with as they were in `before`.
+
+    Either those that have a name, or those that stand in the comparison itself.
+    """
+    tree, old = ast.parse(now), ast.parse(before)
+    for (node, field), (other, _) in zip(checked(tree), checked(old), strict=False):
+        if field and named:
+            node.value = other.value
+        elif not field and not named:
+            node.__dict__.update(other.__dict__)
+    return compile(ast.fix_missing_locations(tree), "swapped", "exec")
+
+
+def fails(program):
+    """Whether a program's own comparison stops it."""
+    try:
+        exec(program, {})
+    except (AssertionError, IndexError, ValueError):
+        return True
+    return False
+
+
+def test_copied_program_asserts_the_state_after_use(taken):
+    before, after = taken["codes"]
+    assert before != after
+    exec(after, {})
+    assert any(fails(swapped(after, before, named)) for named in (True, False))
+
+
+TOKEN = f"{HOSTILE['script']}\"'{HOSTILE['override']}{HOSTILE['hebrew']}\x00"
+
+
+def test_hostile_tokens_stay_text_wherever_they_are_taken(visit, put, name):
+    example = EXAMPLES[name]
+    if example.with_tokens is None:
+        pytest.skip("this figure shows no tokens")
+    figure = example.with_tokens([TOKEN, "b"])
+    here = visit(accept_downloads=True)
+    page = here.page
+    here.open(put(figure.html()))
+    seen = settled(page), here.said()
+    page.locator("summary", has_text="Export").click()
+    svg = ElementTree.fromstring(downloads(page)["SVG"])
+    assert {node.tag.split("}")[1] for node in svg.iter()} <= TAGS
+    assert any("</s" in (node.text or "") for node in svg.iter())
+    code = compile(copied(page, "Copy as PyTorch"), name, "exec")
+    if name not in ("kv_cache_stepper", "translator"):  # the book's models say others
+        exec(code, {})
+    state = quote(json.dumps(figure.state()))
+    page.goto(f"{here.server}/{put(example.make().html())}#{name}-1={state}")
+    page.wait_for_selector(READY)
+    assert (settled(page), here.said()) == seen
+
+
+def weights_of(figure):
+    return [x for head in figure.heads() for row in figure.weights(head) for x in row]
+
+
+def columns(*places, start=""):
+    """Give the numbers in these columns of the table, of rows that start so."""
+
+    def values(figure):
+        rows = [row for row in figure.table()[1] if str(row[0]).startswith(start)]
+        cells = [row[place] for row in rows for place in places if place < len(row)]
+        return [float(cell) for cell in cells if re.fullmatch(r"-?[\d.]+", str(cell))]
+
+    return values
+
+
+PLOTTED = {
+    "attention_stepper": (columns(4), {"mask": "causal"}),
+    "block_flow": (columns(1), {"position": 2}),
+    "bpe_stepper": (columns(5, start="pair"), {"step": 4}),
+    "embedding_lookup": (columns(*range(2, 8)), {"step": 40}),
+    "heads_grid": (weights_of, {"off": [[0, 2]]}),
+    "kv_cache_stepper": (
+        lambda figure: [
+            memory.n_bytes * figure.shown_sizes()["max_len"] / 1e6
+            for memory in figure.memories()
+        ],
+        {"memory": "gpt2-small"},
+    ),
+    "position_lab": (columns(*range(1, 17)), {"base": 100.0}),
+    "rope_rotor": (columns(6), {"m": 3}),
+    "sampling_desk": (columns(1, 2, start="“"), {"top_k": 3}),
+    "score_bench": (columns(2, 4), {"seed": 3}),
+    "shape_ledger": (
+        lambda figure: columns(3)(figure)[:-1],
+        {"tied": False, "vocab_size": 999},
+    ),
+    "softmax_mask": (columns(*range(1, 6)), {"temperature": 0.5}),
+    "train_scrub": (columns(1, 2, 4, 5), {"frame": 5}),
+    "translator": (columns(*range(6, 10)), {"head": [1, 1]}),
+}
+"""What a plot must hold of a state, and traits that make another state."""
+
+
+def drawn(figure):
+    """The numbers that a plot draws or writes, the texts in it, and its caption."""
+    picture = figure.plot()
+    found = []
+    for axes in picture.axes:
+        for image in axes.images:
+            found += image.get_array().filled(0).ravel().tolist()
+        for line in axes.lines:
+            found += [*map(float, line.get_ydata()), line.get_linewidth()]
+        for box in (b for b in axes.patches if isinstance(b, Rectangle)):
+            found += [float(box.get_width()), float(box.get_height())]
+    texts = [text.get_text() for text in picture.findobj(Text)]
+    written = [number for text in texts for number in re.findall(r"-?\d+\.\d+", text)]
+    caption = picture.get_supxlabel()
+    plt.close(picture)
+    return [*found, *map(float, written)], texts, caption
+
+
+def missing(values, numbers):
+    """Those of the values that are not among the numbers, as far as digits show."""
+    gaps = [np.abs(np.array(numbers) - value).min() for value in values]
+    slack = [0.006 * max(1, abs(value)) for value in values]
+    return [v for v, gap, most in zip(values, gaps, slack, strict=True) if gap > most]
+
+
+def test_plot_draws_the_numbers_of_the_state(name):
+    values, other = PLOTTED[name]
+    figure = EXAMPLES[name].make()
+    numbers, texts, caption = drawn(figure)
+    assert len(values(figure)) > 2
+    assert missing(values(figure), numbers) == []
+    plain = figure.summary().translate({0x2068: None, 0x2069: None})
+    assert "".join(caption.split()) == "".join(plain.replace("␣", "_").split())
+    for token in figure.tokens if example_shows(name) else []:
+        assert token in texts
+    figure.update(**other)
+    others = drawn(figure)
+    assert missing(values(figure), others[0]) == []
+    assert sorted(others[0]) != sorted(numbers)
+
+
+def example_shows(name):
+    """Whether a plot names each token as it is."""
+    return name in ("attention_stepper", "softmax_mask")
+
+
+def test_plot_marks_the_random_stack_and_the_heads_on_show():
+    flow, grid = EXAMPLES["block_flow"].make(), EXAMPLES["heads_grid"].make()
+    before = drawn(flow)[0]
+    flow.residual = "post"
+    assert drawn(flow)[0] != before
+    bold = []
+    for shown in ([[0, 0]], [[1, 1]]):
+        grid.shown = shown
+        labels = [axes.xaxis.label for axes in grid.plot().axes]
+        bold.append([x.get_text() for x in labels if x.get_weight() == "bold"])
+        plt.close("all")
+    assert bold == [["layer 0, head 0"], ["layer 1, head 1"]]

@@ -1,0 +1,92 @@
+"""By the keyboard alone: each figure's tab stops, and each kind of control at work."""
+
+import pytest
+from figure_examples import EXAMPLES
+from keyboard import FOCUSED, RECORD, Walker
+from tab_stops import END, STOPS
+from weights_page import MODELS, runs
+
+# What a reader presses; the second where the first finds the end of the list.
+KEYS = {
+    "button": ["Enter"],
+    "cell of": ["ArrowDown Enter", "ArrowRight Enter", "ArrowUp Enter"],
+    "checkbox": ["Space"],
+    "combobox": ["ArrowDown", "ArrowUp"],
+    "radio": ["ArrowRight", "Space"],  # Space where it is the only one of its name
+    "slider": ["ArrowRight", "ArrowLeft"],
+    "spinbutton": ["ArrowUp", "ArrowDown"],
+    "textbox": ["7"],
+}
+
+
+@pytest.fixture
+def walker(visit, put, name):
+    """A walk through this figure, whose model, if it has one, is here."""
+    page = visit()
+    page.open(put(RECORD, EXAMPLES[name].make().html()))
+    if name in MODELS:
+        runs(page.page)
+    return Walker(page.page)
+
+
+def changes(walker, stop, traits):
+    """Press what belongs to the stop until the state changes; whether it has."""
+    before = walker.state(traits)
+    for keys in KEYS[stop.role]:
+        for key in keys.split():
+            walker.page.keyboard.press(key)
+        if walker.state(traits) != before:
+            return True
+    return False
+
+
+def opens(walker):
+    """Open and close what the focus is on."""
+    node = walker.page.evaluate_handle(FOCUSED)
+    found = []
+    for key in ("Enter", "Space"):
+        walker.page.keyboard.press(key)
+        found.append(node.evaluate("node => node.parentNode.open"))
+    return found == [True, False]
+
+
+def lights(walker):
+    """Hold a part of the formula and let it go."""
+    found = []
+    for key in ("Enter", "Escape"):
+        walker.page.keyboard.press(key)
+        found.append(walker.page.evaluate(f"{FOCUSED}.ariaPressed"))
+    return found == ["true", "false"]
+
+
+def answers(walker, stop, example):
+    """Whether the stop does what it is for, from the figure's example state."""
+    if stop.role == "formula":
+        return lights(walker)
+    if stop.role == "DisclosureTriangle":
+        return opens(walker)
+    state = example.make().state()
+    before = {"Reset": example.changed, "curves": {"view": "order"}}
+    walker.put(state | before.get(stop.name, {}))
+    answered = changes(walker, stop, [*state])
+    if stop.role == "radio":  # the arrow took the focus along: back, and out by Tab
+        walker.page.keyboard.press("ArrowLeft")
+    else:
+        walker.put(state)
+    return answered
+
+
+def test_tab_reaches_each_stop_in_order_and_each_answers(walker, name):
+    walked, dead = [], []
+    while (stop := walker.next()) and len(walked) < 60:
+        walked.append(str(stop))
+        if not answers(walker, stop, EXAMPLES[name]):
+            dead.append(str(stop))
+    assert walked == [*STOPS[name], *END]
+    assert dead == []
+    assert walker.page.locator(".error").is_hidden()
+
+
+def test_all_kinds_of_controls_are_walked():
+    kinds = {stop.split()[0] for stops in STOPS.values() for stop in stops}
+    assert kinds >= {role.split()[0] for role in KEYS}
