@@ -60,3 +60,23 @@ def test_no_ring_is_cut_at_the_edge(visit, put, name):
     page.open(put(EXAMPLES[name].make().html()))
     page.page.keyboard.press("Tab")
     assert page.page.evaluate(RINGS) == []
+
+
+BESIDE = """() => {
+    const root = document.querySelector(".tl-live").shadowRoot;
+    const cell = root.activeElement.getBoundingClientRect();
+    return cell.bottom <= root.querySelector(".told").getBoundingClientRect().top + 1; }"""
+
+
+@pytest.mark.parametrize("width", [360, 720])
+def test_focus_is_never_under_the_sentence(visit, put, name, width):
+    page = visit(viewport={"width": width, "height": 640})
+    page.open(put(EXAMPLES[name].make().html()))
+    for grid in page.page.locator("[role=grid]").all():
+        stop = grid.locator("[tabindex='0']")
+        if stop.is_visible():
+            stop.focus()
+            for key in ["Control+Home", *["ArrowDown"] * 9, "Control+End"]:
+                page.page.keyboard.press(key)
+                page.said()
+                assert page.page.evaluate(BESIDE), key

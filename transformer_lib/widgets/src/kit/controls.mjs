@@ -12,7 +12,11 @@ export function controls(ui) {
 
   function input(option, type, event, props, read) {
     const { get, put } = bound(option);
-    const node = h("input", { type, ...props, [`on${event}`]: () => put(read(node)) });
+    const answer = () => {
+      node.focus({ preventScroll: true }); // a finger on a slider does not: the sentence would not stick
+      put(read(node));
+    };
+    const node = h("input", { type, ...props, [`on${event}`]: answer });
     ui.bind((state) => set(node, { disabled: off(option, state) }));
     return { node, get };
   }

@@ -3,7 +3,7 @@ import { download, toPNG, toSVG } from "../exports/index.mjs";
 import { controls } from "./controls.mjs";
 import { h, set } from "./dom.mjs";
 import { formula, light } from "./formula.mjs";
-import { keyOf, read, write } from "./link.mjs";
+import { keyOf, last, read, write } from "./link.mjs";
 import { palette } from "./palette.mjs";
 import { kitCSS } from "./style.mjs";
 import { csv } from "./text.mjs";
@@ -27,13 +27,23 @@ function store(model, traits, changed, signal) {
   return { state, initial, set: patch, reset: () => patch(initial) };
 }
 
+/** A part that opens and closes; Escape closes it. */
+function fold(text, props, ...children) {
+  const head = h("summary", { text });
+  const onkeydown = (event) => {
+    if (event.key !== "Escape") return;
+    set(node, { open: false });
+    head.focus();
+  };
+  const node = h("details", { ...props, onkeydown }, head, ...children);
+  return node;
+}
+
 /** A real table, filled only while it is open. */
 function tableView() {
   const table = h("table");
-  const node = h(
-    "details", {}, h("summary", { text: "Data table" }),
-    h("div", { class: "scroll", tabindex: 0 }, table), // it may scroll sideways
-  );
+  const wide = h("div", { class: "scroll", tabindex: 0 }, table); // it may scroll sideways
+  const node = fold("Data table", {}, wide);
   const line = (values, head) =>
     h("tr", {}, values.map((value, i) =>
       h(i && !head ? "td" : "th", { scope: head ? "col" : !i && "row", text: value })));
@@ -66,8 +76,8 @@ function exportView(name, get) {
     item(kind.toUpperCase(), async () => download(await make(), `${name}.${kind}`, type));
   const link = item("Copy link", () => copy(get.link()));
   const ontoggle = () => set(link, { hidden: get.link() === null });
-  return h(
-    "details", { ontoggle }, h("summary", { text: "Export" }),
+  return fold(
+    "Export", { ontoggle },
     h("div", {},
       h("div", { class: "menu" },
         save("svg", "image/svg+xml", get.svg),
@@ -88,23 +98,38 @@ function frame(spec) {
     picture: h("div", { class: "picture" }),
     say: h("p", { class: "say", role: "status", "aria-live": "polite" }),
     foot: h("div", { class: "foot" }),
-    keys: h("p", {
-      class: "keys",
-      text: `Keys: arrows move, Enter holds, Esc lets go${spec.keys ?? ""}.`,
-    }),
   };
+  const { error, say, foot, ...work } = parts;
   const tip = h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip);
+  const text = `Keys: arrows move, Enter holds, Esc lets go${spec.keys ?? ""}.`;
   const root = h(
     "div", { class: "fig", role: "group", "aria-label": spec.title },
-    tip, ...Object.values(parts),
+    tip, error, ...Object.values(work),
+    h("div", { class: "told" }, say, h("p", { class: "keys", text })), foot,
   );
   return { root, ...parts };
+}
+
+/**
+ * Marks the frame while somebody uses it: its sentence stays in the window then. From the
+ * end of a tap on, as what came up under the finger would take the tap away from a cell.
+ */
+function watchUse(root) {
+  const used = (on) => root.classList.toggle("used", on);
+  const starts = () => used(true);
+  for (const type of ["click", "input", "keyup"]) root.addEventListener(type, starts);
+  set(root, {
+    onpointerenter: ({ pointerType }) => pointerType === "touch" || starts(),
+    onpointerleave: () => used(root.matches(":focus-within")),
+    onfocusout: ({ relatedTarget }) => used(root.contains(relatedTarget)),
+  });
 }
 
 function mount(spec, model, el) {
   const ended = new AbortController();
   const { signal } = ended;
   const part = frame(spec);
+  watchUse(part.root);
   const host = h("div", { class: "tl-live", "data-lm-suppress-shortcuts": true });
   host.attachShadow({ mode: "open" }).append(
     h("style", { text: kitCSS + (spec.css ?? "") }), part.root,
@@ -167,7 +192,7 @@ function mount(spec, model, el) {
     link: () => {
       if (key() === null) return null;
       const hash = write(page().hash, key(), data.state(), data.initial);
-      return page().href.replace(/#.*$/, "") + (hash && `#${hash}`);
+      return `${page().href.replace(/#.*$/, "")}#${hash}`;
     },
   });
   const reset = ui.button({
@@ -199,21 +224,27 @@ function mount(spec, model, el) {
       node.hidden = error !== null;
     set(part.error, {
       hidden: error === null,
-      text: error ? `This figure cannot be drawn: ${error.message}. Reset brings it back.` : "",
+      text: error ? `This figure cannot be drawn: ${error.message}. ${way()}` : "",
     });
   }
+  const fits = (state) => {
+    try {
+      return Boolean(spec.layout(state, view.width));
+    } catch {
+      return false;
+    }
+  };
+  /** What a reader can do about a state that cannot be drawn. */
+  const way = () =>
+    fits(data.initial) ? "Reset brings it back." : "It came so; make it anew in Python.";
 
   /** Takes the state that the address carries, if this figure can show it. */
   function follow() {
-    const patch = key() === null ? {} : read(page().hash, key(), data.initial);
-    if (Object.keys(patch).length === 0) return;
-    try {
-      spec.layout({ ...data.initial, ...patch }, view.width);
-    } catch {
-      return;
-    }
-    data.set({ ...data.initial, ...patch });
-    host.scrollIntoView({ block: "nearest" });
+    if (key() === null) return;
+    const patch = read(page().hash, key(), data.initial);
+    if (!fits({ ...data.initial, ...patch })) return;
+    if (Object.keys(patch).length) data.set({ ...data.initial, ...patch });
+    if (last(page().hash, key())) host.scrollIntoView({ block: "nearest" });
   }
 
   const theme = watchTheme(el, part.root, signal);

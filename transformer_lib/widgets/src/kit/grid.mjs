@@ -12,15 +12,15 @@ export const same = (a, b) => Boolean(a && b) && a[0] === b[0] && a[1] === b[1];
 const within = (x, n) => Math.max(0, Math.min(n - 1, x));
 export const clamp = ([r, c], [rows, cols]) => [within(r, rows), within(c, cols)];
 
-/** The keys of a grid: here(event) -> cell or null, go(cell), hold(cell), lock(null). */
-export function keys(node, { size, here, go, lock, hold = lock, key = () => false }) {
+/** The keys of a grid: here(event) -> cell or null, go(cell), hold(cell), leave(). */
+export function keys(node, { size, here, go, hold, leave, key = () => false }) {
   node.addEventListener("keydown", (event) => {
     const cell = here(event);
     if (!cell || event.altKey || event.metaKey) return;
     const move = MOVES[event.key];
     if (key(event, cell)) event.preventDefault();
     else if (event.key === "Enter") hold(cell);
-    else if (event.key === "Escape") lock(null);
+    else if (event.key === "Escape") leave();
     else if (move) go(clamp(move(cell, size(), event.ctrlKey), size()));
     else return;
     event.preventDefault();
@@ -52,7 +52,11 @@ export function grid(node, { size, locked, hover, lock, key }) {
     update();
     find(at)?.focus(options);
   };
-  keys(node, { size, here: (event) => cellOf(event.target), go, lock, key });
+  const leave = () => {
+    lock(null);
+    hover(null); // the whole is said again, wherever the focus is
+  };
+  keys(node, { size, here: (event) => cellOf(event.target), go, hold: lock, leave, key });
   node.addEventListener("click", (event) => {
     const cell = cellOf(event.target);
     if (!cell) return;

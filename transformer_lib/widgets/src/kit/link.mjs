@@ -1,4 +1,5 @@
-// The state in the address: only what differs from the start, one key per figure.
+// The state in the address: only what differs from the start, one key per figure; the
+// figure whose link it is stands last, also where it is as it was at the start.
 // The one look outside `el`: a figure's place on the page, so that two do not collide.
 
 /** "name-2" for the second figure of that name on the page; null outside the book. */
@@ -25,11 +26,13 @@ export const difference = (state, initial) =>
 /** `hash` with this figure's state written in; other figures' parts stay. */
 export function write(hash, key, state, initial) {
   const all = entries(hash);
-  const changed = difference(state, initial);
-  if (Object.keys(changed).length === 0) all.delete(key);
-  else all.set(key, encodeURIComponent(JSON.stringify(changed)));
+  all.delete(key); // the page goes to the last one: see `last`
+  all.set(key, encodeURIComponent(JSON.stringify(difference(state, initial))));
   return [...all].map(([name, value]) => `${name}=${value}`).join("&");
 }
+
+/** Whether the address leads to this figure. */
+export const last = (hash, key) => [...entries(hash).keys()].at(-1) === key;
 
 /** The patch for this figure in `hash`, known traits of the right kind only. */
 export function read(hash, key, initial) {

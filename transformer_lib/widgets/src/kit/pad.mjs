@@ -51,7 +51,11 @@ export function pad(ui, svg, { label, to, from, key }) {
     hover(at);
     queueMicrotask(() => spot.scrollIntoView({ block: "nearest" })); // where it is painted
   };
-  keys(spot, { size, here: () => at, go, lock: ui.lock, hold: (cell) => ui.lock(to(cell)), key });
+  const leave = () => {
+    ui.lock(null);
+    hover(null);
+  };
+  keys(spot, { size, here: () => at, go, hold: (cell) => ui.lock(to(cell)), leave, key });
 
   function draw(next) {
     shape = next;

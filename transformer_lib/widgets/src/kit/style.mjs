@@ -37,7 +37,7 @@ input{accent-color:var(--query);outline-offset:0}
 .options input{position:absolute;inset:0;width:100%;height:100%;opacity:0}
 .options label:has(:checked){background:var(--text);color:var(--ground)}
 .options label:has(:focus-visible){outline:2px solid currentColor;outline-offset:-5px}
-:focus-visible{outline:2px solid currentColor;scroll-margin:3rem}
+:focus-visible{outline:2px solid currentColor;scroll-margin:3rem 0 9rem}
 .formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
@@ -51,6 +51,8 @@ border-color:transparent;border-bottom:1px dotted var(--line);line-height:1.5}
 .title{font-size:max(13px,.88em);margin:0 0 .15rem;line-height:1.4}
 .title small{font-size:max(12px,.92em)}
 .scroll{overflow-x:auto;max-width:100%}
+details .scroll{background:linear-gradient(270deg,var(--page) 50%,#0000) 100%/3rem 100% local,
+linear-gradient(270deg,var(--line),#0000) 100%/1rem 100%;background-repeat:no-repeat}
 svg{display:block;font-size:12.5px;overflow:visible}
 svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .token{font-family:var(--mono);font-size:12.5px}
@@ -70,18 +72,19 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 :is(.locked,.active,:focus-visible)>.halo{stroke:var(--ground)}
 .locked>.ring,:focus-visible>.ring{stroke-width:2.5}:focus-visible>.ring{stroke-dasharray:4 3}
 .lit>.box{stroke:var(--text);stroke-width:2}
-.say{margin-top:var(--gap);font-size:max(14px,.95em);min-height:3em}
+.told{margin-top:calc(var(--gap) - 4px);padding:4px 0;background:var(--page)}
+.say{font-size:max(14px,.95em);min-height:3em}
+@media (min-height:30rem){.used .told{position:sticky;bottom:0;z-index:2;box-shadow:0 -1px var(--soft)}}
 .foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
 .foot,.keys{font-size:var(--small)}
-.fig:has(:focus-visible) .keys{position:sticky;bottom:0;background:var(--ground)}
-details[open]{flex-basis:100%;order:1}
+details{flex-basis:100%}
 summary{list-style:none}
 summary::before{content:"▸";margin-inline-end:.45em}
 details[open]>summary::before{content:"▾"}
 summary::-webkit-details-marker{display:none}
 textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px;
-white-space:pre}
+white-space:pre-wrap}
 table{border-collapse:collapse;overflow-wrap:break-word}
 th,td{border:1px solid var(--soft);padding:.15rem .5rem;text-align:end;max-width:16em}
 caption,th{text-align:start}
@@ -97,7 +100,7 @@ svg text,svg text[class]{fill:CanvasText!important}.masked>text{stroke:Canvas}.a
 .options label:has(:checked),.formula button.lit:not(:disabled){forced-color-adjust:none;background:Highlight;
 color:HighlightText}}
 @media (hover:none) and (pointer:coarse){.keys{display:none}}
-@container (max-width:30rem){.say{min-height:6em}.control:has([type=range],[type=text]){
+@container (max-width:30rem){.say{min-height:6em}:focus-visible{scroll-margin-bottom:17rem}.control:has([type=range],[type=text]){
 width:100%}[type=range]{flex:1}.choice{flex-wrap:wrap}}
 @media print{.controls,.foot,.try{display:none}}
 `;

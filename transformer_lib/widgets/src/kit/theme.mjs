@@ -12,22 +12,24 @@ function groundOf(el) {
   return null;
 }
 
-/** Whether the page around `el` is dark, and a text color if the page's own fails. */
+/** Whether the page around `el` is dark, its ground, and a text color if its own fails. */
 export function readTheme(el) {
   const text = numbers(getComputedStyle(el).color).slice(0, 3);
-  const ground = groundOf(el);
-  const dark = ground ? luminance(ground) < 0.2 : luminance(text) > 0.35;
+  const found = groundOf(el);
+  const dark = found ? luminance(found) < 0.2 : luminance(text) > 0.35;
   const theme = palette[dark ? "dark" : "light"];
-  return { dark, text: contrast(text, ground ?? rgb(theme.ground)) < 4.5 ? theme.text : "" };
+  const ground = found ?? rgb(theme.ground);
+  return { dark, ground, text: contrast(text, ground) < 4.5 ? theme.text : "" };
 }
 
 /** Keeps data-dark on `root` right; every listener ends with `signal`. */
 export function watchTheme(el, root, signal) {
   const read = () => {
     if (!el.isConnected) return;
-    const { dark, text } = readTheme(el);
+    const { dark, ground, text } = readTheme(el);
     root.toggleAttribute("data-dark", dark);
     root.style.color = text;
+    root.style.setProperty("--page", `rgb(${ground})`);
   };
   const later = () => {
     read();

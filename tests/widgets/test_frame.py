@@ -1,0 +1,138 @@
+"""The frame around every figure: its sentence, its link, what opens and closes."""
+
+import json
+
+import pytest
+from figure_examples import EXAMPLES
+from figure_page import READY, placeholder
+from playwright.sync_api import expect
+
+PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True}
+SAID_IN_SIGHT = """() => {
+  const told = document.querySelector(".tl-live").shadowRoot.querySelector(".told");
+  const { top, bottom } = told.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight + 1; }"""
+GROUNDS = """() => {
+  const told = document.querySelector(".tl-live").shadowRoot.querySelector(".told");
+  return [told, document.body].map((node) => getComputedStyle(node).backgroundColor); }"""
+
+
+@pytest.fixture
+def alone(put, name):
+    return put(EXAMPLES[name].make().html())
+
+
+def test_the_sentence_is_in_sight_while_a_control_is_used(visit, alone):
+    page = visit(**PHONE, is_mobile=True)
+    page.open(alone)
+    used = page.page.locator(".fig .controls").locator(
+        "button:enabled, input:enabled:not([type=radio]), .options label"
+    )
+    for i in range(min(6, used.count())):
+        if used.nth(i).is_visible() and used.nth(i).is_enabled():
+            used.nth(i).tap()
+            page.said()
+            assert page.page.evaluate(SAID_IN_SIGHT), used.nth(i).evaluate(
+                "node => node.outerHTML"
+            )
+
+
+def test_the_sentence_leaves_the_window_with_its_figure(visit, alone):
+    page = visit(viewport={"width": 720, "height": 640})
+    page.open(alone)
+    root = page.page.locator(".fig")
+    expect(root).not_to_have_class("fig used")
+    root.hover(position={"x": 9, "y": 9})
+    expect(root).to_have_class("fig used")
+    page.page.mouse.move(0, 0)
+    expect(root).to_have_class("fig")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_sentence_stands_on_the_ground_of_the_page(visit, put, name, theme):
+    page = visit()
+    page.open(put(EXAMPLES[name].make().html(), theme=theme))
+    told, body = page.page.evaluate(GROUNDS)
+    assert told == body
+    page.page.evaluate("() => { document.body.style.background = '#14181e' }")
+    page.page.wait_for_function(
+        f"({GROUNDS})().every((color) => color === 'rgb(20, 24, 30)')"
+    )
+
+
+def test_escape_says_the_whole_again(visit, alone, name):
+    page = visit()
+    page.open(alone)
+    start = page.said()
+    page.grid().focus()
+    if EXAMPLES[name].make().state().get("selected") not in ([], None):
+        start = None  # something was held at first: Escape lets it go
+    page.page.keyboard.press("Escape")
+    whole = page.said()
+    assert whole == start or start is None
+    page.page.keyboard.press("ArrowRight")
+    page.page.keyboard.press("ArrowLeft")
+    page.said()
+    page.page.keyboard.press("Escape")
+    assert page.said() == whole
+
+
+def link_of(page):
+    page.locator("summary", has_text="Export").first.click()
+    page.get_by_role("button", name="Copy link").first.click()
+    return page.locator("textarea").first
+
+
+def test_link_leads_to_the_figure_as_it_was_at_first(visit, put, name):
+    file = put('<div style="height: 9000px"></div>', EXAMPLES[name].make().html())
+    page = visit()
+    page.open(file, live=False)
+    page.page.locator(".tl-figure").scroll_into_view_if_needed()
+    page.page.wait_for_selector(READY)
+    out = link_of(page.page)
+    link = out.input_value()
+    assert "#" in link
+    assert out.evaluate("node => node.scrollWidth <= node.clientWidth")  # all to read
+    again = visit()
+    again.page.goto(link)
+    again.page.wait_for_selector(READY)
+    again.page.wait_for_function("scrollY > 5000")
+
+
+def test_of_two_in_an_address_the_last_is_shown(visit, put, name):
+    gap = '<div style="height: 9000px"></div>'
+    figures = [EXAMPLES[name].make().html() for _ in range(2)]
+    file = put(figures[0], gap, figures[1])
+    patch = json.dumps(EXAMPLES[name].changed)
+    for order, below in ([(1, 2), True], [(2, 1), False]):
+        page = visit()
+        address = "&".join(f"{name}-{i}={patch}" for i in order)
+        page.page.goto(f"{page.server}/{file}#{address}")
+        page.page.wait_for_selector(f"{READY} >> nth=1")
+        page.said(0)
+        page.said(1)
+        assert page.page.evaluate("scrollY > 5000") is below
+
+
+def test_reset_is_promised_only_where_it_helps(visit, put, name):
+    example = EXAMPLES[name]
+    page = visit()
+    page.open(put(placeholder(name, example.make().state() | example.bad)))
+    error = page.page.locator(".error")
+    expect(error).to_contain_text("Python")
+    expect(error).not_to_contain_text("Reset")
+
+
+@pytest.mark.parametrize("part", ["Export", "Data table"])
+def test_escape_closes_what_was_opened(visit, alone, part):
+    page = visit()
+    page.open(alone)
+    head = page.page.locator("summary", has_text=part)
+    place = "node => [node.offsetLeft, node.offsetTop]"
+    before = head.evaluate(place)
+    head.click()
+    assert head.evaluate(place) == before
+    page.page.keyboard.press("Tab")
+    page.page.keyboard.press("Escape")
+    expect(page.page.locator("details[open]")).to_have_count(0)
+    assert head.evaluate("node => node.matches(':focus')")
