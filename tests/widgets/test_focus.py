@@ -64,8 +64,9 @@ def test_no_ring_is_cut_at_the_edge(visit, put, name):
 
 BESIDE = """() => {
     const root = document.querySelector(".tl-live").shadowRoot;
-    const cell = root.activeElement.getBoundingClientRect();
-    return cell.bottom <= root.querySelector(".told").getBoundingClientRect().top + 1; }"""
+    const [cell, told] = [root.activeElement, root.querySelector(".told")]
+      .map((node) => node.getBoundingClientRect());
+    return cell.bottom <= told.top + 1; }"""
 
 
 @pytest.mark.parametrize("width", [360, 720])

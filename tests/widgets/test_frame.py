@@ -14,7 +14,8 @@ SAID_IN_SIGHT = """() => {
   return top >= 0 && bottom <= innerHeight + 1; }"""
 GROUNDS = """() => {
   const told = document.querySelector(".tl-live").shadowRoot.querySelector(".told");
-  return [told, document.body].map((node) => getComputedStyle(node).backgroundColor); }"""
+  const color = (node) => getComputedStyle(node).backgroundColor;
+  return [told, document.body].map(color); }"""
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
     page.open(put(*(f if f is FAR else f.html() for f in figures)))
     line = page.page.locator(".coming", has_text="Stored numbers: ").first
     line.wait_for(timeout=PATIENCE)
-    assert re.fullmatch(f"Stored numbers: {reason}.", line.inner_text())
+    assert re.fullmatch(f"Stored numbers: {reason}. Try again", line.inner_text())
     assert page.page.locator("progress").count() == 0
     page.page.get_by_role("button", name="Draw 100").click()
     assert page.said() == SamplingDesk(count=100).summary()
@@ -62,10 +62,17 @@ def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
     assert all(re.search(BROWSERS, error) for error in page.errors), page.errors
     page.errors.clear()
 
-    page.page.unroute_all()  # the next figure asks again; this one says what it said
+    page.page.unroute_all()  # the next figure asks again; this one when it is asked to
     page.page.locator(".tl-figure").nth(2).scroll_into_view_if_needed()
     runs(page.page, 2)
     assert line.inner_text().startswith("Stored numbers: ")
+    again = line.get_by_role("button", name="Try again")
+    again.focus()
+    page.page.keyboard.press("Enter")
+    runs(page.page, 0)
+    expect(again).to_have_count(0)
+    inside = "() => document.activeElement.shadowRoot.activeElement.className"
+    assert page.page.evaluate(inside) == "try coming"  # the focus is not lost
 
 
 START = """([name, state]) => {

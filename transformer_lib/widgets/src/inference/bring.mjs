@@ -12,25 +12,34 @@ export function runsHere({ name, about: { accuracy } }) {
 
 /**
  * bring(ui, name, ready(model)) -> the line; ready is called once, then the figure paints.
- * Of a figure that is gone by then, nothing is done.
+ * What does not come can be asked for again. Of a figure that is gone, nothing is done.
  */
 export function bring(ui, name, ready) {
-  const said = h("span", { text: `Stored numbers, until the model ${name} is here. ` });
-  const bar = h("progress", { max: 1, value: 0, "aria-label": `The model ${name} comes` });
+  const said = h("span");
+  const bar = h("progress", { max: 1, "aria-label": `The model ${name} comes` });
+  const again = h("button", { type: "button", text: "Try again", onclick: () => {
+    line.focus(); // the button goes
+    ask();
+  } });
+  const line = h("p", { class: "try coming", tabindex: -1 });
   const { signal } = ui;
-  const end = (text) => {
+  const show = (text, ...others) => {
     if (signal.aborted) return;
-    bar.remove();
     set(said, { text });
+    line.replaceChildren(said, ...others);
   };
   const progress = (share) => set(bar, { value: share });
-  loadModel(name, { widget: ui.widget, signal, progress })
-    .then((model) => {
-      if (signal.aborted) return;
-      ready(model);
-      end(runsHere(model));
-      ui.repaint();
-    })
-    .catch((error) => end(`Stored numbers: ${error.message}.`));
-  return h("p", { class: "try coming" }, said, bar);
+  function ask() {
+    show(`Stored numbers, until the model ${name} is here. `, bar);
+    loadModel(name, { widget: ui.widget, signal, progress })
+      .then((model) => {
+        if (signal.aborted) return;
+        ready(model);
+        show(runsHere(model));
+        ui.repaint();
+      })
+      .catch((error) => show(`Stored numbers: ${error.message}. `, again));
+  }
+  ask();
+  return line;
 }
