@@ -63,6 +63,7 @@ def ask_node(figures):
 def pairs():
     figures = [
         *random_figures(),
+        *(AttentionStepper(mask="causal", step=step) for step in (4, 5, 6)),
         AttentionStepper.from_model(word_model(), SENTENCE, step=2),
         AttentionStepper.from_model(word_model(positions=False), SENTENCE, step=6),
     ]
@@ -275,6 +276,93 @@ def test_the_walk_teaches_a_weighted_average_of_values(visit, put):
     assert page.said() == said[4]
     page.page.get_by_role("button", name="Reset").click()
     assert page.said() == AttentionStepper().summary()
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (0, "is the average of 1 of 5 values, 100 % of it from “The”. "),
+        (3, "is the average of 4 of 5 values, 18 % of it from “The”. "),
+        (4, "is the average of 5 values, 5 % of it from “The”. "),
+    ],
+)
+def test_the_average_is_of_the_values_that_are_seen(row, said):
+    figure = AttentionStepper(mask="causal", step=6, selected=[row, 0])
+    assert said in figure.summary()
+
+
+def test_causal_says_why_the_last_token_sees_every_key(pairs):
+    last = "as the last token, it may look at every key."
+    for step in ("mask", "softmax", "output"):
+        figure = AttentionStepper(mask="causal", step=step)
+        assert figure.summary().endswith(last)
+        figure.selected = [3, 1]
+        assert figure.summary().endswith("1 of 5 keys are masked.")
+        figure.update(mask="none", selected=[4, 1])
+        assert figure.summary().endswith("nothing is masked.")
+    said = [answer["sentence"] for _, answer in pairs]
+    assert any(text.endswith(last) for text in said)
+    assert any("average of none of " in text for text in said)
+
+
+@pytest.mark.parametrize(("step", "dead"), [(0, ["Back"]), (3, []), (6, ["Step"])])
+def test_a_button_without_a_step_is_out(visit, put, step, dead):
+    page = visit()
+    page.open(put(AttentionStepper(step=step).html()))
+    both = {
+        name: page.page.get_by_role("button", name=name, exact=True)
+        for name in ("Back", "Step")
+    }
+    assert [name for name in both if both[name].is_disabled()] == dead
+
+
+def test_the_last_step_keeps_the_focus(visit, put):
+    page = visit()
+    page.open(put(AttentionStepper(step=4).html()))
+    page.page.get_by_role("button", name="Back").focus()
+    page.page.keyboard.press("Tab")
+    for _ in range(3):
+        page.page.keyboard.press("Enter")
+    assert page.said() == AttentionStepper(step=6).summary()
+    step = page.page.get_by_role("button", name="Step", exact=True)
+    assert step.evaluate("node => node.matches(':focus')")
+
+
+RINGS = """() => [".locked", ".active"].map((kind) => [...document
+    .querySelector(".tl-live").shadowRoot.querySelectorAll(`${kind} > .ring`)]
+    .map((node) => getComputedStyle(node).strokeWidth))"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "key", "said"),
+    [
+        (0, "ArrowRight", "“it” gives 11 % of its weight to “slept”"),
+        (1, "ArrowUp", "“and” gives 22 % of its weight to “cat”"),
+    ],
+)
+def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(
+    visit, put, grid, key, said
+):
+    page = visit()
+    page.open(put(AttentionStepper(step="softmax").html()))
+    stop = page.page.locator("[role=grid]").nth(grid).locator("[tabindex='0']")
+    stop.focus()
+    page.page.keyboard.press("Enter")
+    before = page.said()
+    assert "“it” gives 60 % of its weight to “cat”" in before
+    assert "Held" not in before
+    assert page.page.evaluate(RINGS) == [["2.5px"] * 2] * 2
+    page.page.keyboard.press(key)
+    assert said in page.said()
+    assert page.said().endswith(". Held: “it” → “cat”.")
+    locked, active = page.page.evaluate(RINGS)
+    assert set(locked) == {"1px"}
+    assert (
+        len(locked) == 2 - grid
+    )  # of another query, the key is no longer the held one
+    assert "2.5px" in active
+    page.page.evaluate("() => document.activeElement.blur()")
+    assert page.said() == before
 
 
 STOPS = """() => [...document.querySelector(".tl-live").shadowRoot

@@ -49,6 +49,7 @@ class Numbers(NamedTuple):
     scaled: npt.NDArray[np.float64]
     mask: npt.NDArray[np.bool_]
     weights: npt.NDArray[np.float64]
+    causal: bool
 
 
 def compute(query: Any, key: Any, mask: Any) -> Numbers:
@@ -58,7 +59,7 @@ def compute(query: Any, key: Any, mask: Any) -> Numbers:
     open_ = named_mask(mask, len(query)) if isinstance(mask, str) else np.array(mask)
     with np.errstate(invalid="ignore"):  # a row of -inf only, which becomes zeros
         weights = safe_softmax(np.where(open_, scaled, -np.inf), 1.0, -1)
-    return Numbers(scores, scaled, open_, weights)
+    return Numbers(scores, scaled, open_, weights, mask == "causal")
 
 
 def named_mask(word: str, n: int) -> npt.NDArray[np.bool_]:
@@ -98,7 +99,7 @@ def sentence(
         f"{'stays' if looks else 'becomes -inf'}; {_masked(numbers, pair[0])}.",
         f"{query} gives {percent(numbers.weights[pair])} of its weight to {key}. "
         f"{whole(tokens, d_key, numbers, pair[0])}",
-        f"the output of {query} is the average of {n} values, "
+        f"the output of {query} is the average of {_seen(numbers, pair[0])} values, "
         f"{percent(numbers.weights[pair])} of it from {key}. "
         f"{whole(tokens, d_key, numbers, pair[0])}",
     )
@@ -122,8 +123,15 @@ def _root(d_key: int) -> str:
 
 def _masked(numbers: Numbers, row: int) -> str:
     closed = int((~numbers.mask[row]).sum())
-    total = len(numbers.mask)
-    return f"{closed} of {total} keys are masked" if closed else "nothing is masked"
+    if closed:
+        return f"{closed} of {len(numbers.mask)} keys are masked"
+    last = "as the last token, it may look at every key"
+    return last if numbers.causal else "nothing is masked"
+
+
+def _seen(numbers: Numbers, row: int) -> str:
+    total, seen = len(numbers.mask), int(numbers.mask[row].sum())
+    return f"{total}" if seen == total else f"{seen or 'none'} of {total}"
 
 
 def _rank(scores: npt.NDArray[np.float64], pair: tuple[int, int]) -> str:

@@ -150,7 +150,7 @@ export function layout(state, width = 680) {
   return {
     ...vectors, ...numbers(vectors, state), ...frames(labels, root, width),
     state, width, labels, root, step: state.step,
-    pair: pairOf(state),
+    pair: pairOf(state), held: state.locked && `${pairOf(state)}`,
     most: { match: largest([...query, ...key]), value: largest(value) },
   };
 }
@@ -187,9 +187,14 @@ function entry(geometry, band, [i, j], at) {
 
 // ---- words ----
 
-const masked = ({ open, tokens }, i) => {
-  const closed = open[i].filter((x) => !x).length;
-  return closed ? `${closed} of ${tokens.length} keys are masked` : "nothing is masked";
+const visible = ({ open }, i) => sum(open[i].map(Number));
+const masked = (geometry, i) => {
+  const n = geometry.tokens.length;
+  const closed = n - visible(geometry, i);
+  return closed ? `${closed} of ${n} keys are masked`
+    : geometry.state.mask === "causal"
+      ? "as the last token, it may look at every key"
+      : "nothing is masked";
 };
 const rootIs = ({ query, root }) => `${short(Math.sqrt(query[0].length))} = ${root}`;
 
@@ -213,21 +218,25 @@ export function sentence(geometry, active) {
   const [q, k, d] = [quote(tokens[i]), quote(tokens[j]), query[0].length];
   const [score, small, share] =
     [number(scores[i][j]), number(scaled[i][j]), percent(weights[i][j])];
+  const seen = visible(geometry, i);
   const better = scores[i].filter((x) => x > scores[i][j]).length;
   const said = [
-    () => `the query of ${q}, ${plural(d, "number")}, says what it looks for; next it meets ` +
+    `the query of ${q}, ${plural(d, "number")}, says what it looks for; next it meets ` +
       `the key of ${k}.`,
-    () => `the key of ${k}, ${plural(d, "number")}, says what it offers to the query of ${q}.`,
-    () => `the ${plural(d, "product")} of ${q} and ${k} sum to ${score}, ` +
+    `the key of ${k}, ${plural(d, "number")}, says what it offers to the query of ${q}.`,
+    `the ${plural(d, "product")} of ${q} and ${k} sum to ${score}, ` +
       `${better ? `number ${better + 1}` : "the largest"} of ${n} scores.`,
-    () => `the score ${score} of ${q} and ${k}, divided by ${rootIs(geometry)}, is ${small}.`,
-    () => `${q} may ${open[i][j] ? "" : "not "}look at ${k}, so ${small} ` +
+    `the score ${score} of ${q} and ${k}, divided by ${rootIs(geometry)}, is ${small}.`,
+    `${q} may ${open[i][j] ? "" : "not "}look at ${k}, so ${small} ` +
       `${open[i][j] ? "stays" : "becomes -inf"}; ${masked(geometry, i)}.`,
-    () => `${q} gives ${share} of its weight to ${k}. ${whole(geometry, i)}`,
-    () => `the output of ${q} is the average of ${n} values, ${share} of it from ${k}. ` +
-      whole(geometry, i),
+    `${q} gives ${share} of its weight to ${k}. ${whole(geometry, i)}`,
+    `the output of ${q} is the average of ${seen < n ? `${seen || "none"} of ` : ""}` +
+      `${n} values, ${share} of it from ${k}. ${whole(geometry, i)}`,
   ];
-  return `Step ${step + 1} of ${TITLES.length}, ${TITLES[step]}: ${said[step]()}`;
+  const { held, pair } = geometry;
+  const other = held && held !== `${[i, j]}`
+    ? ` Held: ${pair.map((at) => quote(tokens[at])).join(" → ")}.` : "";
+  return `Step ${step + 1} of ${TITLES.length}, ${TITLES[step]}: ${said[step]}${other}`;
 }
 
 export function table({ tokens, scores, scaled, open, weights, pair: [i], root }) {
@@ -247,13 +256,13 @@ export function pytorch(state, geometry) {
   const tensor = (list) => `torch.tensor(${list}, dtype=torch.float64)`;
   const rows = (all) => tensor(pythonRows(all));
   const shown = (row) => tensor(python(row.map((x) => Number(x.toFixed(6)))));
-  const words = { none: "None", causal: '"causal"' };
-  const mask = words[state.mask] ?? rows(open).replace("float64", "bool");
+  const mask = { none: "None", causal: '"causal"' }[state.mask] ??
+    `${rows(open).replace("float64", "bool")}  # True = may look`;
   return [
     "import torch", "from transformer_lib.attention import attention, attention_weights", "",
     `tokens = ${python(tokens)}`,
     `query = ${rows(query)}`, `key = ${rows(key)}`, `value = ${rows(value)}`,
-    `mask = ${mask}${state.mask === "none" ? "" : "  # True = may look"}`, "",
+    `mask = ${mask}`, "",
     `i = ${i}  # the query of tokens[i]`,
     "scores = query[i] @ key.T",
     "weights = attention_weights(query, key, mask)[i]",
@@ -357,7 +366,7 @@ function ledger(ui) {
     const { ledger: frame, tokens, scores, scaled, open, weights, step } = geometry;
     const [room, halo, ring] = node.children;
     const [row, col] = cellOf(j);
-    const held = geometry.state.locked && geometry.pair[1] === j;
+    const held = geometry.held === `${[i, j]}`;
     const known = [
       step > 1 && `q · k ${number(scores[i][j])}`, step > 2 && `scaled ${number(scaled[i][j])}`,
       step > 3 && (open[i][j] ? "may look" : "may not look"),
@@ -414,7 +423,6 @@ function closeLines({ query, key, value, weights, output, step }, [i, j]) {
     { label: "q × k", values: products, from: 2, total: sum(products), strong: true },
   ];
 }
-
 
 /** Texts with their places: side by side where there is room, else one below the other. */
 export function closeUp(geometry, pair) {
@@ -570,7 +578,9 @@ function build(ui) {
   const steps = ledger(ui);
   const detail = close();
   const map = matrix(ui, { title: "All queries", label: "Weights, queries by keys" });
-  const go = (by) => ({ step }) => ({ step: Math.max(0, Math.min(LAST, step + by)) });
+  const step = (label, by, end) => ui.button({
+    label, action: ({ step }) => ({ step: step + by }), disabled: ({ step }) => step === end,
+  });
   return {
     controls: [
       textField(ui),
@@ -589,7 +599,7 @@ function build(ui) {
         set: (mask) => ({ mask }),
       }),
       h("div", { class: "walk" },
-        ui.button({ label: "Back", action: go(-1) }), ui.button({ label: "Step", action: go(1) }),
+        step("Back", -1, 0), step("Step", 1, LAST),
         ui.choice({
           label: "Step", trait: "step",
           options: TITLES.map((title, i) => [i, i === LAST ? "× V" : title]),
@@ -608,11 +618,11 @@ function build(ui) {
 }
 
 const css = `
+.locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .fig{display:flex;flex-flow:column}.say{min-height:4.6em}
 .query{--ink:var(--query)}.key{--ink:var(--key)}.value{--ink:var(--value)}
 .base{fill:none!important;stroke:var(--ink)}.formula button:not(.lit){color:var(--ink)}
-.formula .now{box-shadow:inset 0 0 0 2px currentColor}
-@media (forced-colors:active){.formula .now{border:2px solid Highlight}}
+.formula .now{border:2px solid;padding:0 1px}
 .now>.box[fill=transparent]{fill:var(--surface)}
 .options{flex-wrap:wrap}
 .walk,.own{flex:1 1 100%;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}.walk legend{display:none}
