@@ -1,5 +1,6 @@
 """EmbeddingLookup: the numbers, the training, and that browser and Python agree."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -25,6 +26,17 @@ from transformer_lib.widgets.embedding_training import (
 )
 from transformer_lib.widgets.embedding_values import kin
 
+CLOUD = """
+import { layout } from "./transformer_lib/widgets/src/embedding_lookup.mjs";
+import { cloud } from "./transformer_lib/widgets/src/embedding_lookup/shapes.mjs";
+import { text } from "node:stream/consumers";
+const { state, rooms } = JSON.parse(await text(process.stdin));
+const all = rooms.flatMap((room) => state.steps.flatMap((step) => {
+  const geometry = layout({ ...state, step }, room);
+  return state.words.map((word, row) => ({ word, row, ...cloud(geometry, row) }));
+}));
+console.log(JSON.stringify(all));
+"""
 SHOWN = Path(__file__).parent / "shown.mjs"
 PHONE = {"viewport": {"width": 320, "height": 640}}
 
@@ -341,6 +353,65 @@ def test_typed_words_are_looked_up(visit, put, typed, tokens, said):
         "twenty one and twenty two",
         "",
     )
+
+
+def test_typing_lets_go_of_the_chosen_word(visit, put):
+    page = visit()
+    page.open(put(EmbeddingLookup(selected=[9, 0]).html()))
+    assert page.said().startswith("“ten” is row 9")
+    field(page).fill("three two")
+    assert page.said() == EmbeddingLookup(tokens=[2, 1]).summary()
+    assert chosen(page) == "three"
+
+
+def box_of(label):
+    """Left, right, top, bottom of a label, without the air around it."""
+    wide = 7.5 * len(label["text"])
+    left = (
+        label["x"] - {"start": 0, "middle": wide / 2, "end": wide}[label["text-anchor"]]
+    )
+    return left, left + wide, label["y"] - 6, label["y"] + 6
+
+
+def test_labels_stand_apart_and_the_chosen_one_beside_its_point():
+    state = EmbeddingLookup().state()
+    asked = json.dumps({"state": state, "rooms": [304, 344, 704]})
+    clouds = json.loads(run_node("--input-type=module", "-e", CLOUD, stdin=asked))
+    assert len(clouds) == 3 * len(STEPS) * 29
+    for cloud in clouds:
+        labels = [t for t in cloud["texts"] if "clear" in (t["class"] or "")]
+        boxes = {label["text"]: box_of(label) for label in labels}
+        assert len(boxes) == len(labels) > 8
+        for a, b in itertools.combinations(boxes.values(), 2):
+            assert a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
+        left, right, top, bottom = boxes[cloud["word"]]
+        x, y = cloud["spots"][cloud["row"]]
+        away = max(left - x, x - right, 0), max(top - y, y - bottom, 0)
+        assert max(away) < 8.01
+
+
+def test_signs_and_shades_have_a_legend(visit, put):
+    page = visit()
+    page.open(put(EmbeddingLookup().html()))
+    said = page.page.locator(".picture svg").first.text_content()
+    for meaning in ("units", "no group", "thick lines to its nearest", "below 0"):
+        assert meaning in said
+    looks = (
+        page.page.locator(".picture svg")
+        .first.locator("path.dot")
+        .evaluate_all("(all) => all.map((dot) => dot.classList.value)")
+    )
+    keys = [" ".join(look.split()) for look in looks[29:]]
+    assert keys == ["dot", "dot", "dot", "dot none", "dot on"]
+    assert {" ".join(look.split()) for look in looks} == set(keys)
+
+
+def test_a_legend_names_only_what_there_is(visit, put):
+    page = visit()
+    page.open(put(EmbeddingLookup([*"ab"], ROWS, groups=["x", "y"]).html()))
+    said = page.page.locator(".picture svg").first.text_content()
+    assert "chosen" in said
+    assert "no group" not in said
 
 
 @pytest.mark.parametrize("kind", HOSTILE)

@@ -55,7 +55,7 @@ function field(ui) {
     },
     set: (text, { words }) => {
       [draft, typed] = [text, true];
-      return { tokens: read(text, words).tokens };
+      return { tokens: read(text, words).tokens, selected: [] }; // what is typed is shown
     },
   });
   ui.bind(({ words }) => {

@@ -43,9 +43,9 @@ export function frame(geometry) {
   const tall = words.length > 32 ? 13 : 14;
   const low = TOP + Math.max(tall * words.length, at.row * MOST);
   const plane = at.narrow
-    ? { left: 0, top: low + 44, width: room, height: 250 }
-    : { left: at.right + 44, top: TOP + at.row * MOST + 44, width: room - at.right - 44, height: 0 };
-  plane.height ||= Math.max(224, low - plane.top);
+    ? { left: 0, top: low + 44, width: room, height: 268 }
+    : { left: at.right + 44, top: TOP + at.row * MOST + 58, width: room - at.right - 44, height: 0 };
+  plane.height ||= Math.max(236, low - plane.top);
   const [left, bottom] = [plane.left, plane.top + plane.height];
   return { ...at, tall, plane, right: at.right, height: Math.max(low, bottom) + 4, left };
 }
@@ -92,11 +92,15 @@ export function lookup(geometry, active) {
     row === active?.[0] ? "token strong" : "token", "end"));
   const ends = tokens.map((row, k) => at.out - 9 - SIGN * signs(String(names[k].text)));
   const size = (rows) => `${rows.length} × ${at.width}`;
+  const [plus, minus] = [0, 1].map((k) => ({
+    x: room - (at.narrow || k ? 66 : 142), y: TOP + at.row * MOST + 6 + (at.narrow ? 18 * k : 0),
+  }));
+  const swatch = (place, kind) => ({ ...place, width: 12, height: 12, class: `cell ${kind}`, "fill-opacity": 0.5 });
   const numbers = at.outCell >= 34 ? output.flatMap((row, k) => row.map((x, c) =>
     ({ ...text(at.out + (c + 0.5) * at.outCell, end(k), number(x), "cellnumber", "middle") }))) : [];
   return {
-    cells: [...left.cells, ...right.cells],
-    strokes: left.strokes + (numbers.length ? "" : right.strokes),
+    cells: [...left.cells, ...right.cells, swatch(plus, "plus"), swatch(minus, "minus")],
+    strokes: `${left.strokes}${numbers.length ? "" : right.strokes}M${minus.x + 3} ${minus.y + 6}h6`,
     rows: tokens.map((row) => ({
       x: at.table, y: TOP + row * at.tall, width: at.cell * at.width, height: at.tall, class: "lookup",
     })).concat(tokens.map((_, k) => ({
@@ -113,6 +117,7 @@ export function lookup(geometry, active) {
       text(at.table, TOP - 24, at.narrow ? `W ${size(table)}` : `table W, ${size(table)}`, "strong"),
       at.narrow ? text(room, TOP - 24, "output", "strong", "end")
         : text(at.out, TOP - 24, tokens.length ? `output, ${size(output)}` : "no output", "strong"),
+      text(plus.x + 16, plus.y + 6, "above 0", "quiet"), text(minus.x + 16, minus.y + 6, "below 0", "quiet"),
       text(0, TOP - 24, view === "lookup" ? "words" : "one-hot", "strong"),
     ],
     frames: [
@@ -128,30 +133,53 @@ const overlaps = (a, b) =>
 
 const AROUND = [
   [8, 0, "start"], [-8, 0, "end"], [0, -13, "middle"], [0, 13, "middle"], [8, -12, "start"],
-  [8, 12, "start"], [-8, -12, "end"], [-8, 12, "end"], [0, -27, "middle"], [0, 27, "middle"],
-  [16, -24, "start"], [16, 24, "start"], [-16, -24, "end"], [-16, 24, "end"],
+  [8, 12, "start"], [-8, -12, "end"], [-8, 12, "end"],
 ];
 
-/** A place for the words, the important ones first; a word without room stays a mark. */
-function labels(spots, words, order, sure, area) {
+/** A place beside its point for each word, the first ones first; without room, none. */
+function labels(spots, words, order, area) {
   const placed = [];
   const marks = spots.map(([x, y]) => ({ x: x - 5, y: y - 5, width: 10, height: 10 }));
   for (const i of order) {
     const [x, y] = spots[i];
     const shown = tokenText(words[i], 10);
     const width = SIGN * signs(shown);
-    const places = AROUND.slice(0, sure.has(i) ? 14 : 8).map(([dx, dy, anchor]) => {
+    const places = AROUND.map(([dx, dy, anchor]) => {
       const start = x + dx - { start: 0, middle: width / 2, end: width }[anchor];
       return { i, shown, anchor, at: [x + dx, y + dy], x: start, y: y + dy - 7, width, height: 14 };
     });
     const inside = places.filter((p) =>
       p.x >= area.left && p.x + width <= area.left + area.width && p.y >= area.top && p.y <= area.top + area.height - 14);
+    const hidden = (p) => marks.filter((dot, j) => j !== i && overlaps(p, dot)).length;
     const apart = inside.filter((p) => !placed.some((other) => overlaps(p, other)));
-    const clear = apart.find((p) => !marks.some((dot, j) => j !== i && overlaps(p, dot)));
-    const found = clear ?? (sure.has(i) ? apart[0] ?? inside[0] : null);
-    if (found) placed.push(found);
+    const [best] = apart.sort((p, q) => hidden(p) - hidden(q));
+    if (best && (i === order[0] || !hidden(best))) placed.push(best);
   }
   return placed;
+}
+
+/** What the marks of the plane mean: { d, class, shown, x, y }, on as many lines as needed. */
+function legend({ kinds, state: { groups }, frame: { plane: area } }, own) {
+  const dots = [
+    ...kinds.slice(0, 4).map((kind, k) => [k, tokenText(kind, 12), ""]),
+    ...(kinds.length && groups.includes("") ? [[-1, "no group", "none"]] : []),
+    [own, "chosen, with thick lines to its nearest", "on"],
+  ];
+  let [x, row] = [0, 0];
+  const keys = dots.map(([kind, shown, look]) => {
+    const width = 28 + 6.6 * signs(shown);
+    if (x && x + width > area.width) [x, row] = [0, row + 1];
+    x += width;
+    return { kind, shown, look, x: area.left + x - width, row };
+  });
+  const tall = 18 * (row + 1);
+  return {
+    tall,
+    keys: keys.map(({ kind, shown, look, x, row: line }) => {
+      const y = area.top + area.height - tall + 18 * line + 10;
+      return { shown, x: x + 16, y, d: mark(kind, x + 6, y), class: `dot ${look}` };
+    }),
+  };
 }
 
 /** The rows in the plane: a mark each, and a line to the nearest one. */
@@ -159,8 +187,9 @@ export function cloud(geometry, row) {
   const { state: { words }, table, plane: { places, share }, kinds, frame: { plane: area }, index, nearest } = geometry;
   const flat = places.flat();
   const span = [0, 1].map((d) => [Math.min(...flat.map((p) => p[d])), Math.max(...flat.map((p) => p[d]))]);
-  const legend = kinds.length > 0 ? 22 : 0;
-  const [width, height] = [area.width - 40, area.height - 30 - legend];
+  const kindOf = (i) => kinds.indexOf(geometry.state.groups[i] || null) % 4;
+  const { keys, tall } = legend(geometry, kindOf(row));
+  const [width, height] = [area.width - 40, area.height - 34 - tall];
   const per = Math.min(width / (span[0][1] - span[0][0] || 1), height / (span[1][1] - span[1][0] || 1));
   const x = scale(span[0], [0, per * (span[0][1] - span[0][0])]);
   const y = scale(span[1], [per * (span[1][1] - span[1][0]), 0]);
@@ -168,28 +197,20 @@ export function cloud(geometry, row) {
   const spots = places[index].map(([a, b]) => [dx + x(a), dy + y(b)]);
   const near = neighbors(table, row, 3).map((one) => one.row);
   const order = [row, ...near, ...range(words.length).filter((i) => i !== row && !near.includes(i))];
-  const kindOf = (i) => kinds.indexOf(geometry.state.groups[i] || null) % 4;
   const one = (i) => ({
     d: mark(kindOf(i), ...spots[i]),
     class: `dot ${kinds.length && kindOf(i) < 0 ? "none" : ""} ${i === row ? "on" : ""}`,
-  });
-  let along = area.left;
-  const keys = kinds.slice(0, 4).map((kind, k) => {
-    const shown = tokenText(kind, 12);
-    const key = { d: mark(k % 4, along + 6, area.top + area.height - 8), shown, x: along + 15 };
-    along += 28 + SIGN * signs(shown);
-    return key;
   });
   const sure = new Set([row, ...near]);
   return {
     spots,
     joins: lines(nearest.map((one, i) => [spots[i], spots[one.row]])),
     bold: lines(near.map((j) => [spots[row], spots[j]])),
-    dots: [...order.slice().reverse().map(one), ...keys.map(({ d }) => ({ d, class: "dot" }))],
+    dots: [...order.slice().reverse().map(one), ...keys.map(({ d, class: look }) => ({ d, class: look }))],
     texts: [
-      ...labels(spots, words, order, sure, { ...area, height: area.height - legend }).map(({ i, shown, anchor, at }) =>
+      ...labels(spots, words, order, { ...area, height: area.height - tall }).map(({ i, shown, anchor, at }) =>
         text(...at, shown, `token ${sure.has(i) ? "strong clear" : "clear"}`, anchor)),
-      ...keys.map((key) => text(key.x, area.top + area.height - 8, key.shown, "quiet")),
+      ...keys.map((key) => text(key.x, key.y, key.shown, "quiet")),
       text(area.left, area.top - 22, "Rows as points, each joined to its nearest", "strong"),
       text(area.left, area.top - 6, `a plane with ${Math.round(100 * share)} % of the last table’s spread`, "quiet"),
     ],
