@@ -56,6 +56,11 @@ def steppers() -> list[BPEStepper]:
     return made
 
 
+def button(page, name):
+    """Back or Step."""
+    return page.page.get_by_role("button", name=name, exact=True)
+
+
 def words_of(text: str) -> Counter[tuple[int, ...]]:
     return Counter(tuple(word.encode()) for word in split_words(text))
 
@@ -268,7 +273,10 @@ def test_step_stops_where_the_figure_stops(visit, put):
     text = "".join(random.Random(3).choices("abcdefgh ", k=900))
     page = visit()
     page.open(put(BPEStepper(text, step=MOST).html()))
-    page.page.get_by_role("button", name="Step", exact=True).click()
+    page.grid().focus()
+    page.page.keyboard.press("Escape")
+    page.page.keyboard.press("+")
+    page.page.keyboard.press("Tab")
     assert page.said() == BPEStepper(text, step=MOST).summary()
     assert page.page.locator(".error").is_hidden()
 
@@ -290,8 +298,8 @@ def test_words_keep_their_letters_in_place_while_stepping(visit, put):
     foot, tops = page.page.locator(".foot"), set()
     letters = page.page.locator("svg[data-part=words] text.token")
     places = letters.evaluate_all("all => all.map(t => t.getAttribute('x'))")
-    for _ in range(21):
-        page.page.get_by_role("button", name="Step", exact=True).click()
+    for _ in range(20):
+        button(page, "Step").click()
         page.said()
         tops.add(foot.bounding_box()["y"])
         now = letters.evaluate_all("all => all.map(t => t.getAttribute('x'))")
@@ -307,14 +315,14 @@ def test_the_readers_own_text_is_answered_by_the_page(visit, put, wanted):
     page = visit(**PHONE)
     page.open(put(BPEStepper(selected=[116, 119]).html()))
     page.page.get_by_label("Your text").fill(wanted)
-    assert page.said() == BPEStepper(wanted, step=2).summary()
+    assert page.said() == BPEStepper(wanted, step=0).summary()
     assert page.page.locator(".error").is_hidden()
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
-    page.page.get_by_role("button", name="Step", exact=True).click()
-    page.page.get_by_role("button", name="Back", exact=True).click()
-    most = len(BPEStepper(wanted).steps()) - 1
-    expected = BPEStepper(wanted, step=max(0, min(3, most) - 1)).summary()
-    assert page.said() == expected
+    last = len(BPEStepper(wanted).steps()) - 1
+    for step in range(min(2, last)):
+        button(page, "Step").click()
+        assert page.said() == BPEStepper(wanted, step=step + 1).summary()
+    assert button(page, "Step").is_disabled() == (last <= 2)
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -351,11 +359,11 @@ def test_link_brings_any_text_back(visit, put):
     said = page.said()
     page.page.locator("summary", has_text="Export").click()
     page.page.get_by_role("button", name="Copy link").click()
-    link = page.page.locator("textarea").input_value()
+    link = page.page.locator("textarea[readonly]").input_value()
     again = visit()
     again.page.goto(link)
     again.page.wait_for_selector(READY)
-    assert again.said() == said == BPEStepper(text).summary()
+    assert again.said() == said == BPEStepper(text, step=0).summary()
 
 
 def test_slider_goes_to_the_last_merge_of_this_text(visit, put):
@@ -366,5 +374,73 @@ def test_slider_goes_to_the_last_merge_of_this_text(visit, put):
     page.page.keyboard.press("End")
     assert page.said().startswith("After 20 merges, 83 bytes are 23 tokens")
     page.page.get_by_label("Your text").fill("abab")
+    assert page.said().startswith("Before any merge, 4 bytes are 4 tokens")
+    assert (slider.input_value(), slider.get_attribute("max")) == ("0", "2")
+    slider.focus()
+    page.page.keyboard.press("End")
     assert page.said().startswith("After 2 merges, 4 bytes are 1 token")
-    assert slider.input_value() == slider.get_attribute("max") == "2"
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "dead"),
+    [
+        ("abab", 0, ["Back"]),
+        ("abab", 1, []),
+        ("abab", 2, ["Step"]),
+        ("abab", MOST, ["Step"]),
+        ("", 0, ["Back", "Step"]),
+    ],
+)
+def test_a_button_without_a_step_is_out(visit, put, text, step, dead):
+    page = visit()
+    page.open(put(BPEStepper(text, step=step).html()))
+    names = ("Back", "Step")
+    assert [name for name in names if button(page, name).is_disabled()] == dead
+
+
+def test_the_last_step_keeps_the_focus(visit, put):
+    page = visit()
+    page.open(put(BPEStepper("abab", step=0).html()))
+    page.page.get_by_role("slider", name="Merges").focus()
+    page.page.keyboard.press("Shift+Tab")
+    for _ in range(3):
+        page.page.keyboard.press("Enter")
+    assert page.said() == BPEStepper("abab", step=2).summary()
+    assert button(page, "Step").evaluate("node => node.matches(':focus')")
+
+
+def test_a_long_text_is_read_on_several_lines(visit, put):
+    text = "she sells sea shells by the sea shore; " * 3
+    page = visit(**PHONE)
+    page.open(put(BPEStepper(text).html()))
+    field = page.page.get_by_label("Your text")
+    assert field.input_value() == text
+    assert field.evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert field.bounding_box()["height"] > 60
+
+
+RINGS = """() => ["locked", "active"].map((kind) => {
+    const node = document.querySelector(".tl-live").shadowRoot
+      .querySelector(`.${kind} > .ring`);
+    return node && getComputedStyle(node).strokeWidth; })"""
+
+
+def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(visit, put):
+    page = visit()
+    page.open(put(BPEStepper(step=0).html()))
+    page.grid().focus()
+    page.page.keyboard.press("Enter")
+    held = page.said()
+    assert held.startswith("“e” + “n”, 6 times, is number 1")
+    assert "Held" not in held
+    assert page.page.evaluate(RINGS) == ["2.5px", "2.5px"]
+    page.page.keyboard.press("ArrowDown")
+    assert page.said().startswith("“n” + “t”, ")
+    assert page.said().endswith(". Held: “e” + “n”.")
+    assert page.page.evaluate(RINGS) == ["1px", "2.5px"]
+    page.page.keyboard.press("Tab")
+    assert page.said() == held
+    page.page.keyboard.press("Shift+Tab")
+    page.page.keyboard.press("Escape")
+    assert page.said().startswith("“n” + “t”, ")
+    assert "Held" not in page.said()

@@ -85,7 +85,7 @@ def settled(page):
 def copied(page, button):
     """The text that a button of the opened menu copies."""
     page.get_by_role("button", name=button).first.click()
-    return page.locator("textarea").first.input_value()
+    return page.locator("textarea[readonly]").first.input_value()
 
 
 def used(visit, name):

@@ -115,7 +115,7 @@ def hash_of(page):
     """The address that the figure offers as a link to its state."""
     page.locator("summary", has_text="Export").first.click()
     page.get_by_role("button", name="Copy link").first.click()
-    return page.locator("textarea").first.input_value()
+    return page.locator("textarea[readonly]").first.input_value()
 
 
 @pytest.mark.parametrize("disk", [False, True], ids=["http", "file"])
@@ -443,7 +443,7 @@ def test_copied_pytorch_runs(visit, alone):
     page.open(alone)
     page.page.locator("summary", has_text="Export").click()
     page.page.get_by_role("button", name="Copy as PyTorch").click()
-    code = page.page.locator("textarea").input_value()
+    code = page.page.locator("textarea[readonly]").input_value()
     assert "assert" in code
     exec(code, {})
 

@@ -140,20 +140,30 @@ function merges(ui) {
   return node;
 }
 
+/** The reader's text, on lines enough to read it; another one starts before any merge. */
+function own(ui) {
+  const area = h("textarea", {
+    rows: 3, maxlength: 1000, spellcheck: "false",
+    oninput: () => ui.set({
+      text: area.value.replace(/[\ud800-\udfff]/gu, "\ufffd"), step: 0, selected: [],
+    }),
+  });
+  ui.bind(({ text }) => set(area, { value: text }));
+  return h("label", { class: "control own" }, h("span", { class: "name", text: "Your text" }), area);
+}
+
 function build(ui) {
   const pairs = list(ui);
   const text = picture("Words", "words");
   const made = picture("Learned", "made");
   const rise = picture("Tokens in the text");
-  const field = ui.text({
-    label: "Your text", maxlength: 1000, get: (state) => state.text,
-    set: (value) => ({ text: value.replace(/[\ud800-\udfff]/gu, "\ufffd"), selected: [] }),
+  const walk = (label, by) => ui.button({
+    label, action: go(by), disabled: (state) => go(by)(state).step === at(state).step,
   });
   return {
     controls: [
-      h("div", { class: "own" }, field),
-      h("div", { class: "walk" },
-        ui.button({ label: "Back", action: go(-1) }), ui.button({ label: "Step", action: go(1) })),
+      own(ui),
+      h("div", { class: "walk" }, walk("Back", -1), walk("Step", 1)),
       merges(ui),
     ],
     formula: {
@@ -194,7 +204,7 @@ export default figure({
   title: "Byte-pair encoding, merge by merge",
   tip:
     "press Step and predict each time which pair is next. Which word is the first to become one " +
-    "token? Then type a text of your own.",
+    "token? Then type a text of your own: it starts before any merge.",
   keys: ", + and − step",
   traits: ["text", "step", "selected"],
   layout,
@@ -205,7 +215,9 @@ export default figure({
   build,
   css: `
 .say{min-height:4.6em}
-.own{flex:1 1 100%;display:flex}.own .control{flex:1}.own input{width:0}
+.own{flex:1 1 100%}.own .name{flex:none}
+.own textarea{font:inherit;padding:5px 10px;min-height:0;white-space:pre-wrap;margin:0;resize:vertical}
+.locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .walk{display:flex;gap:.5rem}
 .cell{fill:var(--ground);stroke:var(--line)}.piece{fill:var(--soft)}
 .cell.made{fill:var(--text);stroke:var(--text)}text.made{fill:var(--ground)}

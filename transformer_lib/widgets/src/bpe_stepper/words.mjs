@@ -69,7 +69,10 @@ function held(geometry, pair) {
 /** `active` is a pair of ids, ["row", place in the list], or null. */
 export function sentence(geometry, active) {
   const pair = geometry.pairOf(active);
-  return pair ? held(geometry, pair) : overview(geometry);
+  const { selected } = geometry.state;
+  if (!pair) return overview(geometry);
+  const other = selected.length && String(pair) !== String(selected);
+  return held(geometry, pair) + (other ? ` Held: ${both(geometry, selected)}.` : "");
 }
 
 /** The merges so far, then the first pairs of this step. */
