@@ -64,6 +64,7 @@ def pairs():
     figures = [
         *random_figures(),
         *(AttentionStepper(mask="causal", step=step) for step in (4, 5, 6)),
+        AttentionStepper(mask=np.tri(5, dtype=bool), step=4),
         AttentionStepper.from_model(word_model(), SENTENCE, step=2),
         AttentionStepper.from_model(word_model(positions=False), SENTENCE, step=6),
     ]
@@ -295,6 +296,8 @@ def test_causal_says_why_the_last_token_sees_every_key(pairs):
     last = "as the last token, it may look at every key."
     for step in ("mask", "softmax", "output"):
         figure = AttentionStepper(mask="causal", step=step)
+        assert figure.summary().endswith(last)
+        figure.mask = np.tri(5, dtype=bool).tolist()
         assert figure.summary().endswith(last)
         figure.selected = [3, 1]
         assert figure.summary().endswith("1 of 5 keys are masked.")

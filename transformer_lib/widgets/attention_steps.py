@@ -49,7 +49,6 @@ class Numbers(NamedTuple):
     scaled: npt.NDArray[np.float64]
     mask: npt.NDArray[np.bool_]
     weights: npt.NDArray[np.float64]
-    causal: bool
 
 
 def compute(query: Any, key: Any, mask: Any) -> Numbers:
@@ -59,7 +58,7 @@ def compute(query: Any, key: Any, mask: Any) -> Numbers:
     open_ = named_mask(mask, len(query)) if isinstance(mask, str) else np.array(mask)
     with np.errstate(invalid="ignore"):  # a row of -inf only, which becomes zeros
         weights = safe_softmax(np.where(open_, scaled, -np.inf), 1.0, -1)
-    return Numbers(scores, scaled, open_, weights, mask == "causal")
+    return Numbers(scores, scaled, open_, weights)
 
 
 def named_mask(word: str, n: int) -> npt.NDArray[np.bool_]:
@@ -123,10 +122,12 @@ def _root(d_key: int) -> str:
 
 def _masked(numbers: Numbers, row: int) -> str:
     closed = int((~numbers.mask[row]).sum())
+    n = len(numbers.mask)
     if closed:
-        return f"{closed} of {len(numbers.mask)} keys are masked"
+        return f"{closed} of {n} keys are masked"
+    causal = np.array_equal(numbers.mask, named_mask("causal", n))
     last = "as the last token, it may look at every key"
-    return last if numbers.causal else "nothing is masked"
+    return last if causal else "nothing is masked"
 
 
 def _seen(numbers: Numbers, row: int) -> str:

@@ -192,7 +192,7 @@ const masked = (geometry, i) => {
   const n = geometry.tokens.length;
   const closed = n - visible(geometry, i);
   return closed ? `${closed} of ${n} keys are masked`
-    : geometry.state.mask === "causal"
+    : geometry.open.every((row, a) => row.every((x, b) => x === b <= a)) // causal
       ? "as the last token, it may look at every key"
       : "nothing is masked";
 };
