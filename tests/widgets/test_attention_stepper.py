@@ -13,7 +13,7 @@ from touch import FINGER
 from transformer_lib.attention import attention, attention_weights
 from transformer_lib.widgets import AttentionStepper
 from transformer_lib.widgets.attention_steps import STEPS
-from transformer_lib.widgets.state import LIMIT, to_json
+from transformer_lib.widgets.state import LIMIT, StateError, to_json
 from transformer_lib.widgets.word_model import split
 
 LAYOUT = Path(__file__).parent / "layout.mjs"
@@ -175,40 +175,11 @@ def test_text_that_the_model_cannot_read_says_why(text, message):
     assert figure.text == SENTENCE
 
 
-def test_python_answers_the_readers_text():
-    def answer(text):
-        words = text.split()
-        if "boom" in words:
-            raise ValueError("no such word, got boom")
-        one = [[1.0]] * len(words)
-        return {"tokens": words, "query": one, "key": one, "value": one}
-
-    figure = AttentionStepper(ask=answer)
-    figure.text = "a b c"
-    assert figure.tokens == ["a", "b", "c"]
-    assert figure.weights()[0, 0] == pytest.approx(1 / 3)
-    figure.text = "boom b"
-    assert figure.tokens == ["a", "b", "c"]
-    assert figure._note == "no such word, got boom"
-    figure.text = "c d"
-    assert (figure.tokens, figure._note) == (["c", "d"], "")
-    assert "_ask" not in figure.html()
-
-
-def test_an_observer_may_answer_too():
-    figure = AttentionStepper(ask=True)
-    figure.observe(
-        lambda change: figure.update(
-            tokens=[change["new"], "b"],
-            query=[[1], [2]],
-            key=[[1], [2]],
-            value=[[1], [2]],
-        ),
-        "text",
-    )
-    figure.text = "hello"
-    assert figure.tokens == ["hello", "b"]
-    assert figure.summary().startswith("Step 1 of 7, Q: the query of “b”, 1 number,")
+def test_a_text_without_a_model_is_refused():
+    figure = AttentionStepper()
+    with pytest.raises(StateError, match=r"text needs a model .*, got “a b”"):
+        figure.text = "a b"
+    assert figure.text == ""
 
 
 def test_step_takes_a_word():
@@ -489,61 +460,38 @@ def test_own_text_travels_in_the_link(visit, put):
 
 def test_no_text_field_where_nobody_answers(visit, put):
     page = visit()
-    page.open(put(AttentionStepper(ask=True).html()))
+    page.open(put(AttentionStepper().html()))
     assert page.page.get_by_label("Your text").count() == 0
 
 
-LIVE = """([state, answer]) => {
+LIVE = """(state) => {
   const heard = {};
   const model = {
     get: (name) => state[name],
     set(name, value) { state[name] = value; },
     on(event, f) { (heard[event] ??= []).push(f); },
     off() {},
-    save_changes() {
-      if (state.text === "slow") return;
-      if (state.text === "boom") state._note = "no such word, got boom";
-      else if (state.text) Object.assign(state, answer, { _note: "" });
-      for (const f of heard["change:tokens"]) f();
-    },
+    save_changes() {},
+  };
+  globalThis.python = (answer) => {
+    Object.assign(state, answer);
+    for (const f of heard["change:tokens"]) f();
   };
   const el = document.querySelector("main").appendChild(document.createElement("div"));
   TransformerFigures.attention_stepper.render({ model, el });
 }"""
 
 
-def test_in_a_kernel_python_is_asked(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper().html()))
-    one = [[1.0], [2.0]]
-    answer = {"tokens": ["hi", "you"], "query": one, "key": one, "value": one}
-    state = AttentionStepper(step=6).state() | {"_ask": True, "_note": ""}
-    page.page.evaluate(LIVE, [state, answer])
-    for text, note in [
-        ("slow", "Python is asked."),
-        ("boom", "no such word, got boom"),
-    ]:
-        page.page.get_by_label("Your text").fill(text)
-        page.page.get_by_role("button", name="Ask Python").click()
-        assert page.page.locator(".note").inner_text() == note
-    page.page.get_by_label("Your text").fill("hi you")
-    page.page.get_by_label("Your text").press("Enter")
-    assert page.page.locator(".note").inner_text() == ""
-    assert "the output of “you” is the average of 2 values" in page.said(1)
-
-
 def test_tokens_may_vanish_under_the_pointer(visit, put):
     page = visit()
     page.open(put(AttentionStepper().html()))
-    one = [[1.0], [2.0]]
-    answer = {"tokens": ["hi", "you"], "query": one, "key": one, "value": one}
-    state = AttentionStepper().state() | {"_ask": True, "_note": ""}
-    page.page.evaluate(LIVE, [state, answer])
-    page.page.get_by_label("Your text").fill("hi you")
+    page.page.evaluate(LIVE, AttentionStepper().state())
     cells = page.page.locator(".tl-live").nth(1).locator("[data-row]")
     cells.last.dispatch_event("pointerover")
     assert "“it”" in page.said(1)
-    page.page.get_by_role("button", name="Ask Python").dispatch_event("click")
+    one = [[1.0], [2.0]]
+    answer = {"tokens": ["hi", "you"], "query": one, "key": one, "value": one}
+    page.page.evaluate("python", answer)
     assert "the key of “you”" in page.said(1)
     assert page.page.locator(".error").nth(1).is_hidden()
 
@@ -595,7 +543,7 @@ def test_the_page_says_what_is_wrong_with_a_state(visit, put):
     page.open(put(placeholder("attention_stepper", state | {"query": [[1.0]]})))
     said = page.page.locator(".error").inner_text()
     assert "the length of query must be a whole number from 5 to 5, got 1." in said
-    assert said.endswith(" Reset brings it back.")
+    assert said.endswith(" It came so; make it anew in Python.")
 
 
 PLACES = """() => { const root = document.querySelector(".tl-live").shadowRoot;

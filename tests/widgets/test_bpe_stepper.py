@@ -442,5 +442,8 @@ def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(visit
     assert page.said() == held
     page.page.keyboard.press("Shift+Tab")
     page.page.keyboard.press("Escape")
+    assert page.said().startswith("After 2 merges, ")
+    page.page.keyboard.press("ArrowUp")
+    page.page.keyboard.press("ArrowDown")
     assert page.said().startswith("“n” + “t”, ")
     assert "Held" not in page.said()

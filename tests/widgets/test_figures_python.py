@@ -194,7 +194,7 @@ def _gzipped(entry: str, *external: str) -> int:
 
 
 # bytes, gzipped: the kit, what a reader takes away, the rules of states, the models
-SHARED = {"kit": 12_000, "exports": 2_500, "rules": 1_000, "inference": 8_000}
+SHARED = {"kit": 12 * 1024, "exports": 2_500, "rules": 1_000, "inference": 8_000}
 
 
 @pytest.mark.parametrize("part", SHARED)

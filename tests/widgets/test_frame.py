@@ -81,7 +81,7 @@ def test_escape_says_the_whole_again(visit, alone, name):
 def link_of(page):
     page.locator("summary", has_text="Export").first.click()
     page.get_by_role("button", name="Copy link").first.click()
-    return page.locator("textarea").first
+    return page.locator("textarea[readonly]").first
 
 
 def test_link_leads_to_the_figure_as_it_was_at_first(visit, put, name):

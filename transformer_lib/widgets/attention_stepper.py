@@ -1,6 +1,5 @@
 """AttentionStepper: one query walks from scores to a weighted average of values."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,30 +18,10 @@ from transformer_lib.widgets.state import (
     token_text,
 )
 
-Answer = Callable[[str], dict[str, Any]]
 _READ = ("tokens", "query", "key", "value")
 
 
-class _Asking(Figure):
-    """A figure whose text field Python answers; only a kernel can: it is no state."""
-
-    _ask = traitlets.Bool(False).tag(sync=True)
-    _note = traitlets.Unicode("").tag(sync=True)
-
-    def __init__(self, *, ask: bool | Answer = False, **state: Any) -> None:
-        self._answer = ask if callable(ask) else None
-        super().__init__(_ask=bool(ask), **state)
-
-    def _reply(self, text: str) -> None:
-        note = ""
-        try:
-            self.update(**(self._answer(text) if self._answer else {}))
-        except ValueError as error:
-            note = str(error)
-        self._note = note
-
-
-class AttentionStepper(_Asking):
+class AttentionStepper(Figure):
     """Pick a query and walk its attention in seven steps.
 
     `query` and `key` are tokens by d_key, `value` is tokens by d_value. `mask` is
@@ -50,16 +29,11 @@ class AttentionStepper(_Asking):
     `STEPS`. `selected` is the [query, key] that is shown, counted from 0; a number past
     the end means the last token. `locked` says that the reader holds it.
 
-    The reader's own text comes in one of two ways:
-
-    - `model` is a dict of "words", "embedding" (words by d_model), "query", "key",
-      "value" (d_model by d_head each) and, if it has any, "positions" (longest text by
-      d_model). While `text` is not empty, the page itself computes tokens, query, key
-      and value from it; `word_model.split` says how a text is cut into words.
-    - `ask` is a function from the typed text to a dict of traits to show, such as
-      tokens, query, key and value; of a ValueError, the reader sees the message.
-      `ask=True` leaves the answer to an observer of `text`. A page without Python has
-      no such field.
+    `model` is a dict of "words", "embedding" (words by d_model), "query", "key" and
+    "value" (d_model by d_head each) and, if it has any, "positions" (longest text by
+    d_model). While `text` is not empty, the page itself computes tokens, query, key and
+    value from it; `word_model.split` says how a text is cut into words. What a function
+    of your own answers is shown by `drive`.
     """
 
     name = "attention_stepper"
@@ -91,7 +65,7 @@ class AttentionStepper(_Asking):
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless tokens, vectors, mask, step and selected fit each other."""
-        word_model.check_model(state["model"])
+        _check_model(state["model"], state["text"])
         if _reads(state):
             state = state | word_model.read(state["text"], state["model"])
         check_tokens(state["tokens"], 2, word_model.MOST)
@@ -110,11 +84,9 @@ class AttentionStepper(_Asking):
         return STEPS.index(value) if is_word else value
 
     @traitlets.observe("text", "model")  # type: ignore[untyped-decorator]
-    def _follow(self, change: Any) -> None:
+    def _follow(self, _change: Any) -> None:
         if self.model and self.text:
             self.update(**word_model.read(self.text, self.model))
-        elif change["name"] == "text" and self.text:
-            self._reply(self.text)
 
     def weights(self) -> Any:
         """Return the whole map, queries by keys, as a float64 array."""
@@ -186,6 +158,15 @@ class AttentionStepper(_Asking):
         right.invert_yaxis()
         right.set(xlim=(0, 1), xlabel=f"weight of query {quote(self.tokens[row])}")
         return figure
+
+
+def _check_model(model: Any, text: str) -> None:
+    word_model.check_model(model)
+    if text and not model:
+        raise StateError(
+            f"text needs a model that reads it, got {quote(text)} and no model; "
+            "AttentionStepper.from_model(model, text) takes both"
+        )
 
 
 def _reads(state: dict[str, Any]) -> bool:

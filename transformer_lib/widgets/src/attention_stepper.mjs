@@ -511,29 +511,25 @@ function mapData(geometry, active) {
 
 // ---- controls ----
 
-/** The reader's own text: answered by the page's model, or by Python. */
+/** The reader's own text, answered by the page's model. */
 function textField(ui) {
   const slot = h("div", { class: "own", hidden: true });
   const note = h("p", { class: "note", role: "status" });
   let [seen, draft] = ["", ""];
   const send = (insist) => {
     const { model, text, mask } = ui.state();
-    const problem = model && split(draft, model).problem;
+    const { problem } = split(draft, model);
     set(note, { text: (insist && problem) || "" });
-    if (problem || draft === text || !(model || insist)) return {};
+    if (problem || draft === text) return {};
     seen = draft;
-    return {
-      text: draft, mask: Array.isArray(mask) ? "none" : mask, locked: false,
-      ...(!model && { _note: "Python is asked." }),
-    };
+    return { text: draft, mask: Array.isArray(mask) ? "none" : mask, locked: false };
   };
-  ui.bind(({ model, text, _ask, _note }) => {
+  ui.bind(({ model, text }) => {
     if (text !== seen) {
       seen = draft = text;
       set(note, { text: "" });
     }
-    if (!model) set(note, { text: _note });
-    if (slot.hidden && (model || _ask)) build(model?.words);
+    if (slot.hidden && model) build(model.words);
   });
   const field = ui.text({
     label: "Your text", maxlength: 300, get: () => draft,
@@ -548,9 +544,9 @@ function textField(ui) {
     slot.hidden = false;
     slot.append(
       h("div", { class: "line" },
-        field, ui.button({ label: words ? "Show" : "Ask Python", action: () => send(true) })),
-      words ? h("details", {}, h("summary", { text: `The ${words.length} words it knows` }),
-        h("p", { class: "words token", text: words.join("  ") })) : "",
+        field, ui.button({ label: "Show", action: () => send(true) })),
+      h("details", {}, h("summary", { text: `The ${words.length} words it knows` }),
+        h("p", { class: "words token", text: words.join("  ") })),
       note,
     );
   }
@@ -618,7 +614,6 @@ function build(ui) {
 }
 
 const css = `
-.locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .fig{display:flex;flex-flow:column}.say{min-height:4.6em}
 .query{--ink:var(--query)}.key{--ink:var(--key)}.value{--ink:var(--value)}
 .base{fill:none!important;stroke:var(--ink)}.formula button:not(.lit){color:var(--ink)}
@@ -628,7 +623,7 @@ const css = `
 .walk,.own{flex:1 1 100%;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}.walk legend{display:none}
 .line{flex:1 1 100%;display:flex;gap:.5rem}.line .control:has(input){width:0;flex:1}
 .line input{width:0;min-width:0}.line button{flex:none}.note{flex:1 1 12em;min-height:1.5em}
-@container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{min-height:9em;margin:0}.picture,.foot,.keys{order:1}}
+@container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{min-height:9em;margin:0}.picture,.foot{order:1}}
 .words{white-space:pre-wrap}
 `;
 
@@ -639,7 +634,6 @@ export default figure({
     "pick a query, press Step. Which key gets the largest score? What becomes of its value?",
   traits: [
     "tokens", "query", "key", "value", "mask", "step", "selected", "locked", "text", "model",
-    "_ask", "_note",
   ],
   layout,
   sentence,

@@ -217,7 +217,6 @@ export default figure({
 .say{min-height:4.6em}
 .own{flex:1 1 100%}.own .name{flex:none}
 .own textarea{font:inherit;padding:5px 10px;min-height:0;white-space:pre-wrap;margin:0;resize:vertical}
-.locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .walk{display:flex;gap:.5rem}
 .cell{fill:var(--ground);stroke:var(--line)}.piece{fill:var(--soft)}
 .cell.made{fill:var(--text);stroke:var(--text)}text.made{fill:var(--ground)}

@@ -134,9 +134,11 @@ export function controls(ui) {
         },
       });
       // a button that went out under the keyboard would take the focus with it
-      ui.bind((state) => set(node, {
-        disabled: off(option, state) && !node.matches(":focus-visible"), text: text(state),
-      }));
+      ui.bind((state) => {
+        const [out, kept] = [off(option, state), node.matches(":focus-visible")];
+        set(node, { disabled: out && !kept, "aria-disabled": out && kept ? "true" : null, text: text(state) });
+      });
+      node.addEventListener("blur", ui.repaint);
       return node;
     },
   };

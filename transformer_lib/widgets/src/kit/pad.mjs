@@ -70,7 +70,7 @@ export function pad(ui, svg, { label, to, from, key }) {
       "aria-label": shape.text(at), "aria-selected": String(same(at, hold)),
       class: now ? "active" : null,
     });
-    set(held, { class: hold ? "locked" : null });
+    set(held, { class: hold && `locked ${now && same(at, hold) ? "active" : ""}` });
     for (const [group, cell] of [[spot, at], [held, hold ?? at]]) {
       const [halo, ring] = [...group.children].slice(-2);
       set(halo, around(shape.box(cell), 2.5));

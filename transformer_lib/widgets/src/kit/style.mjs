@@ -24,7 +24,7 @@ button,select,input,textarea,summary,.options label{min-height:32px;min-width:32
 select,option{background:var(--ground);color:var(--text)}
 button,summary,select,label,[type=range]{cursor:pointer;touch-action:manipulation}
 :is(button,summary):hover:not(:disabled){background:var(--surface)}
-:disabled{opacity:.5;cursor:default}
+:disabled,[aria-disabled=true]{opacity:.5;cursor:default}
 [type=number]{width:6.5em}
 [type=text]{width:20em;max-width:100%;flex:1 1 8em}
 input{accent-color:var(--query);outline-offset:0}
@@ -71,6 +71,7 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 :is(.locked,.active,:focus-visible)>.ring{stroke:var(--text)}
 :is(.locked,.active,:focus-visible)>.halo{stroke:var(--ground)}
 .locked>.ring,:focus-visible>.ring{stroke-width:2.5}:focus-visible>.ring{stroke-dasharray:4 3}
+.locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .lit>.box{stroke:var(--text);stroke-width:2}
 .told{margin-top:calc(var(--gap) - 4px);padding:4px 0;background:var(--page)}
 .say{font-size:max(14px,.95em);min-height:3em}
