@@ -195,7 +195,7 @@ EXAMPLES: dict[str, Example] = {
     "softmax_mask": Example(
         make=SoftmaxMask,
         keys=["ArrowDown", "Home", "ArrowRight", "+", "Enter"],
-        said="Query “and” gives 30 % of its weight to “cat”; 1 of 5 keys are masked",
+        said="Query “and” gives 30 % of its weight to “cat”; 1 of 5 keys is masked",
         changed={"selected": [3, 1]},
         bad={"scores": [[1.0]]},
         with_tokens=SoftmaxMask,

@@ -206,7 +206,66 @@ def test_naive_overflows_where_the_safe_one_does_not():
     assert np.isfinite(SoftmaxMask(scores=scores).weights()).all()
     naive = SoftmaxMask(scores=scores, naive=True, selected=[0, 0])
     assert np.isnan(naive.weights()[0][0])
-    assert "exp leaves the range of float32" in naive.summary()
+    assert naive.summary().endswith(
+        "Naive fails here: score / T goes up to 100, exp fits in float32 up to 88.7 "
+        "only, and inf / inf is NaN."
+    )
+
+
+@pytest.mark.parametrize("factor", [1, 100, -100])
+@pytest.mark.parametrize("order", ["before", "after"])
+@pytest.mark.parametrize("axis", ["row", "column"])
+def test_naive_fails_where_float32_does_at_every_temperature(factor, order, axis):
+    scores = (factor * np.array(SoftmaxMask().scores)).round(3)
+    base = SoftmaxMask(scores=scores, mask="causal", order=order, axis=axis)
+    said = []
+    for temperature in (0.05, 0.3, 0.5, 1, 1.5, 2, 2.15, 2.5, 3):
+        naive = SoftmaxMask(**base.state() | {"naive": True})
+        naive.update(temperature=float(temperature), selected=[])
+        safe = np.array(SoftmaxMask(**naive.state() | {"naive": False}).weights())
+        powers = torch.exp(torch.tensor(naive.given()).float() / float(temperature))
+        weights = powers / powers.sum(dim=naive.dim(), keepdim=True)
+        weights = weights * torch.tensor(naive.mask) if order == "after" else weights
+        mine = np.array(naive.weights())
+        np.testing.assert_allclose(mine, weights, rtol=0, atol=1e-4)
+        fine = np.allclose(mine, safe, rtol=0, atol=1e-9)
+        assert ("Naive works here" in naive.summary()) == fine
+        said.append(fine)
+    assert said == sorted(said)  # what is hot enough works
+    assert (said[0], said[-1]) == (factor == 1, True)
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"temperature": 0.05}, "works here: score / T goes up to 38, and exp fits"),
+        ({"selected": []}, "masked. Naive works here: score / T goes up to 2.4, and"),
+        (
+            {"axis": "column", "temperature": 0.02},
+            "fails here: score / T goes up to 120, exp fits in float32 up to 88.7 only",
+        ),
+        ({"selected": [0, 0], "temperature": 0.02}, "works here: score / T goes up to"),
+        ({"mask": [[False] * 5] * 5}, "goes up to -inf only, exp of that is 0 in"),
+        ({"temperature": 0}, "Dividing by temperature 0 without care gives inf / inf"),
+    ],
+)
+def test_the_naive_way_says_why_it_fails_or_not(state, said):
+    assert said in SoftmaxMask(naive=True, **state).summary()
+
+
+def test_sums_beyond_float32_are_failures_too():
+    naive = SoftmaxMask(scores=[[88.6, 88.6], [1, 1]], naive=True, selected=[0, 0])
+    assert naive.weights()[0] == [0, 0]
+    assert "Naive fails here: score / T goes up to 88.6" in naive.summary()
+
+
+def test_one_cell_is_masked_two_are():
+    figure = SoftmaxMask(["a", "b"], mask="causal")
+    assert figure.summary() == "2 of 2 rows sum to 1; 1 of 4 cells is masked."
+    figure.selected = [0, 0]
+    assert "; 1 of 2 keys is masked; " in figure.summary()
+    figure.mask = [[False] * 2] * 2
+    assert "; 2 of 2 keys are masked; " in figure.summary()
 
 
 def test_wrong_axis_is_said():
@@ -221,10 +280,18 @@ def test_wrong_axis_is_said():
 NO_LAST_KEY = [[True] * 4 + [False]] * 5
 
 
-@pytest.mark.parametrize("state", [{"order": "after"}, {"mask": NO_LAST_KEY}])
-def test_columns_that_lost_weight_are_not_said_to_sum_to_one(state):
+@pytest.mark.parametrize(
+    ("state", "end"),
+    [
+        ({"order": "after"}, " and the mask came after it."),
+        ({"order": "after", "mask": [[True] * 5] * 5}, ": they sum to 1, rows do not."),
+        ({"mask": NO_LAST_KEY}, "."),
+    ],
+)
+def test_both_mistakes_are_said_and_columns_sum_to_one_only_if_they_do(state, end):
     figure = SoftmaxMask(axis="column", selected=[4, 1], **state)
-    assert figure.summary().endswith(", because softmax ran down the columns.")
+    said = f", because softmax ran down the columns{end}"
+    assert figure.summary().endswith(said)
 
 
 def test_page_rounds_what_the_figure_holds():

@@ -6,6 +6,7 @@ import numpy as np
 import traitlets
 
 from transformer_lib.widgets import picture
+from transformer_lib.widgets import softmax_words as words
 from transformer_lib.widgets.figure import Figure
 from transformer_lib.widgets.softmaxes import naive_softmax, safe_softmax
 from transformer_lib.widgets.state import (
@@ -16,9 +17,6 @@ from transformer_lib.widgets.state import (
     check_tokens,
     check_value,
     number,
-    percent,
-    quote,
-    short,
     token_text,
 )
 
@@ -30,8 +28,6 @@ _SCORES = [
     [-0.3, 0.4, 1.1, 0.7, 0.0],
     [0.1, 2.4, 0.9, -0.2, 1.2],
 ]
-_NAN_COLD = "Dividing by temperature 0 without care gives inf / inf, which is NaN."
-_NAN_RANGE = "exp leaves the range of float32 here, and inf / inf or 0 / 0 is NaN."
 
 
 class SoftmaxMask(Figure):
@@ -82,69 +78,25 @@ class SoftmaxMask(Figure):
 
     def weights(self) -> list[list[float]]:
         """Return the attention weights that the figure shows, float64."""
-        mask = np.array(self.mask)
-        seen = np.array(self.scores, dtype=np.float64)
-        if self.order == "before":
-            seen = np.where(mask, seen, -np.inf)
         softmax = naive_softmax if self.naive else safe_softmax
-        dim = -1 if self.axis == "row" else -2
         with np.errstate(all="ignore"):
-            weights = softmax(seen, self.temperature, dim)
-            return as_lists(weights * mask if self.order == "after" else weights)
+            weights = softmax(self.given(), self.temperature, self.dim())
+            late = self.order == "after"
+            return as_lists(weights * np.array(self.mask) if late else weights)
+
+    def given(self) -> Any:
+        """Return the scores that the softmax gets: -inf where masked before it."""
+        scores = np.array(self.scores, dtype=np.float64)
+        late = self.order == "after"
+        return scores if late else np.where(np.array(self.mask), scores, -np.inf)
+
+    def dim(self) -> int:
+        """Return the dimension that the softmax runs over."""
+        return -1 if self.axis == "row" else -2
 
     def summary(self) -> str:
         """Say where the held query looks, how much is masked, what its row sums to."""
-        weights = self.weights()
-        if not self.selected:
-            good = sum(_is_one(sum(row)) for row in weights)
-            closed = sum(row.count(False) for row in self.mask)
-            n, columns = len(self.tokens), self._good_columns(weights)
-            down = f", {columns} columns do" if self.axis == "column" else ""
-            return (
-                f"{good} of {n} rows sum to 1{down}; "
-                f"{closed} of {n**2} cells are masked."
-            )
-        row, col = self.selected
-        total, closed = sum(weights[row]), self.mask[row].count(False)
-        why = self._reason(row, total, weights)
-        looks = self._look(row, col, weights[row][col])
-        return (
-            f"Query {quote(self.tokens[row])} {looks}; "
-            f"{closed} of {len(self.tokens)} keys are masked; "
-            f"the row sums to {short(total)}{why}."
-            f"{self._remark(row, weights[row])}"
-        )
-
-    def _look(self, row: int, col: int, weight: float) -> str:
-        key = quote(self.tokens[col])
-        if not self.mask[row][col]:
-            shown = "exactly 0" if weight == 0 else number(weight)
-            return f"may not look at {key}: its weight is {shown}"
-        if not np.isfinite(weight):
-            return f"and key {key}: the weight is {number(weight)}"
-        return f"gives {percent(weight)} of its weight to {key}"
-
-    def _good_columns(self, weights: list[list[float]]) -> int:
-        return sum(_is_one(sum(col)) for col in zip(*weights, strict=True))
-
-    def _reason(self, row: int, total: float, weights: list[list[float]]) -> str:
-        n = len(self.tokens)
-        others = sum(not _is_one(sum(one)) for one in weights)
-        if _is_one(total) and others:
-            return f", {others} other{'s do' if others > 1 else ' does'} not"
-        if _is_one(total) or not np.isfinite(total):
-            return ""
-        if self.axis == "column":
-            end = ": they sum to 1, rows do not" * (self._good_columns(weights) == n)
-            return f", because softmax ran down the columns{end}"
-        late = self.order == "after" and not all(self.mask[row])
-        return ", because the mask came after the softmax" if late else ""
-
-    def _remark(self, row: int, weights: list[float]) -> str:
-        if np.isnan(weights).any():
-            return f" {_NAN_COLD if self.temperature == 0 else _NAN_RANGE}"
-        nothing = " It may look at nothing, so its row is all zeros."
-        return "" if any(self.mask[row]) else nothing
+        return words.sentence(self)
 
     def table(self) -> tuple[list[str], list[list[Any]]]:
         """Give the weights, one row per query, one column per key, and the row sums."""
@@ -180,10 +132,6 @@ class SoftmaxMask(Figure):
         axes[1].set_xlabel("key (weights)")
         axes[0].set_ylabel("query")
         return figure
-
-
-def _is_one(total: float) -> bool:
-    return bool(abs(total - 1) < 1e-9)
 
 
 def _named_mask(word: str, n: int) -> Any:

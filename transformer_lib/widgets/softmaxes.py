@@ -13,10 +13,16 @@ def _float32(x: Any) -> Any:
     return np.where(x > _LARGEST, np.inf, np.where(x <= _SMALLEST, 0.0, x))
 
 
+def naive_powers(scores: Any, temperature: float, dim: int) -> tuple[Any, Any]:
+    """Return exp(x) and its sums as written, in the range of float32."""
+    powers = _float32(np.exp(scores / temperature))
+    return powers, _float32(powers.sum(dim, keepdims=True))
+
+
 def naive_softmax(scores: Any, temperature: float, dim: int) -> Any:
     """Take exp(x) / sum(exp(x)) as written: NaN where exp leaves float32's range."""
-    powers = _float32(np.exp(scores / temperature))
-    return powers / _float32(powers.sum(dim, keepdims=True))
+    powers, sums = naive_powers(scores, temperature, dim)
+    return powers / sums
 
 
 def safe_softmax(scores: Any, temperature: float, dim: int) -> Any:

@@ -18,9 +18,11 @@ const sum = (list) => list.reduce((total, x) => total + x, 0);
 const transpose = (rows) => rows[0].map((_, c) => rows.map((row) => row[c]));
 const map2 = (rows, f) => rows.map((row, r) => row.map((x, c) => f(x, r, c)));
 
+const powersOf = (scores, temperature) => scores.map((x) => float32(Math.exp(x / temperature)));
+
 /** exp(x) / sum(exp(x)) as written, with the range of float32: may give NaN. */
 function naiveSoftmax(scores, temperature) {
-  const powers = scores.map((x) => float32(Math.exp(x / temperature)));
+  const powers = powersOf(scores, temperature);
   const total = float32(sum(powers));
   return powers.map((power) => power / total);
 }
@@ -36,12 +38,17 @@ function safeSoftmax(scores, temperature) {
   return powers.map((power) => power / total);
 }
 
+/** What the softmax gets: lists of scores, the rows or the columns; -inf where masked. */
+function given({ scores, mask, axis, order }) {
+  const seen = map2(scores, (x, r, c) => (order === "after" || mask[r][c] ? x : -Infinity));
+  return axis === "row" ? seen : transpose(seen);
+}
+
 /** The weights of a state, rows of numbers; the same as SoftmaxMask.weights in Python. */
-export function weights({ scores, mask, temperature, naive, axis, order }) {
-  const open = order === "after" ? map2(mask, () => true) : mask;
-  const seen = map2(scores, (x, r, c) => (open[r][c] ? x : -Infinity));
-  const softmax = (row) => (naive ? naiveSoftmax : safeSoftmax)(row, temperature);
-  const all = axis === "row" ? seen.map(softmax) : transpose(transpose(seen).map(softmax));
+export function weights(state) {
+  const { mask, temperature, naive, axis, order } = state;
+  const lists = given(state).map((list) => (naive ? naiveSoftmax : safeSoftmax)(list, temperature));
+  const all = axis === "row" ? lists : transpose(lists);
   return order === "after" ? map2(all, (w, r, c) => (mask[r][c] ? w : 0 * w)) : all;
 }
 
@@ -81,14 +88,27 @@ export function layout(state, width = 680) {
 const isOne = (x) => Math.abs(x - 1) < 1e-9;
 const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
+/** Why the naive way fails for the softmaxes that make this row, or all rows, or why not. */
+function naively({ state }, row) {
+  const { temperature: t, axis } = state;
+  if (t === 0) return " Dividing by temperature 0 without care gives inf / inf, which is NaN.";
+  const lists = given(state).filter((_, i) => axis === "column" || i === (row ?? i));
+  const sums = lists.map((list) => float32(sum(powersOf(list, t))));
+  const tops = lists.map((list) => Math.max(...list) / t);
+  const up = `score / T goes up to ${short(Math.max(...tops), 1)}`;
+  if (sums.includes(Infinity))
+    return ` Naive fails here: ${up}, exp fits in float32 up to 88.7 only, and inf / inf is NaN.`;
+  if (sums.includes(0))
+    return ` Naive fails here: score / T goes up to ${short(Math.min(...tops), 1)} only, exp of that is 0 in float32, and 0 / 0 is NaN.`;
+  return ` Naive works here: ${up}, and exp fits in float32 up to 88.7.`;
+}
+
 /** What the numbers say where something went wrong or is special, in words. */
-function remark({ state, weights: all }, row) {
-  if (all[row].some(Number.isNaN))
-    return state.temperature === 0
-      ? "Dividing by temperature 0 without care gives inf / inf, which is NaN"
-      : "exp leaves the range of float32 here, and inf / inf or 0 / 0 is NaN";
-  if (!state.mask[row].some(Boolean)) return "It may look at nothing, so its row is all zeros";
-  return "";
+function remark(geometry, row) {
+  const { mask, naive } = geometry.state;
+  if (naive) return naively(geometry, row);
+  return row === undefined || mask[row].some(Boolean) ? ""
+    : " It may look at nothing, so its row is all zeros.";
 }
 
 /** How many columns sum to 1. */
@@ -101,15 +121,22 @@ function rowSum(geometry, row) {
   if (isOne(sums[row]) && others)
     return `${total}, ${plural(others, "other")} ${others === 1 ? "does" : "do"} not.`;
   if (isOne(sums[row]) || !Number.isFinite(sums[row])) return `${total}.`;
-  const masked = !state.mask[row].every(Boolean);
+  const late = state.order === "after";
   if (state.axis === "column") {
-    const ends = goodColumns(geometry) === sums.length ? ": they sum to 1, rows do not." : ".";
+    const ends =
+      late && !state.mask.flat().every(Boolean) ? " and the mask came after it."
+      : goodColumns(geometry) === sums.length ? ": they sum to 1, rows do not." : ".";
     return `${total}, because softmax ran down the columns${ends}`;
   }
-  if (state.order === "after" && masked)
+  if (late && !state.mask[row].every(Boolean))
     return `${total}, because the mask came after the softmax.`;
   return `${total}.`;
 }
+
+const masked = (list, thing) => {
+  const closed = list.filter((open) => !open).length;
+  return `${closed} of ${plural(list.length, thing)} ${closed === 1 ? "is" : "are"} masked`;
+};
 
 /** The live sentence; SoftmaxMask.summary() says the same in Python. */
 export function sentence(geometry, active) {
@@ -117,17 +144,15 @@ export function sentence(geometry, active) {
   const { tokens, mask } = state;
   if (!active) {
     const good = sums.filter(isOne).length;
-    const masked = mask.flat().filter((open) => !open).length;
     const down = state.axis === "column" ? `, ${goodColumns(geometry)} columns do` : "";
     return (
-      `${good} of ${tokens.length} rows sum to 1${down}; ` +
-      `${masked} of ${plural(mask.flat().length, "cell")} are masked.`
+      `${good} of ${tokens.length} rows sum to 1${down}; ${masked(mask.flat(), "cell")}.` +
+      remark(geometry)
     );
   }
   const [row, col] = active;
   const [query, key] = [quote(tokens[row]), quote(tokens[col])];
   const weight = all[row][col];
-  const closed = mask[row].filter((open) => !open).length;
   const gives = Number.isFinite(weight)
     ? `gives ${percent(weight)} of its weight to ${key}`
     : `and key ${key}: the weight is ${number(weight)}`;
@@ -135,11 +160,7 @@ export function sentence(geometry, active) {
     ? `Query ${query} ${gives}`
     : `Query ${query} may not look at ${key}: its weight is ` +
       `${weight === 0 ? "exactly 0" : number(weight)}`;
-  const why = remark(geometry, row);
-  return (
-    `${first}; ${closed} of ${plural(mask[row].length, "key")} are masked; ` +
-    rowSum(geometry, row) + (why && ` ${why}.`)
-  );
+  return `${first}; ${masked(mask[row], "key")}; ${rowSum(geometry, row)}${remark(geometry, row)}`;
 }
 
 export function table({ state, weights: all, sums }) {
