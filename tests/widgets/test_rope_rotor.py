@@ -110,6 +110,28 @@ def test_only_the_difference_of_the_positions_counts(answers):
         rotor.update(m=rotor.m - step, n=rotor.n - step)
 
 
+@pytest.mark.parametrize(
+    ("m", "n", "rule"),
+    [
+        (26, 4, "Both 5 further on, at 31 and 9, it is the same: only m − n = 22"),
+        (31, 5, "Both 5 back, at 26 and 0, it is the same: only m − n = 26"),
+        (4, 27, "Only m − n = -23"),
+    ],
+)
+def test_the_rule_names_only_places_that_there_are(m, n, rule):
+    assert f". {rule} counts." in RoPERotor(m=m, n=n).summary()
+
+
+def test_the_table_gives_all_angles_in_degrees():
+    header, rows = RoPERotor([1, 0], [1, 0], m=12, n=9).table()
+    angles = dict(zip(header[3:6], rows[0][3:6], strict=True))
+    assert angles == {
+        "query turned (degrees)": f"{np.degrees(12):.1f}",
+        "key turned (degrees)": f"{np.degrees(9):.1f}",
+        "apart (degrees)": f"{np.degrees(3):.1f}",
+    }
+
+
 def test_the_curve_goes_through_every_score(answers):
     for rotor, _ in answers[:20]:
         at = 4 * (rotor.m - rotor.n + 31)
@@ -197,6 +219,36 @@ def test_the_product_stands_beside_the_difference_now_and_before(visit, put):
     page.page.get_by_role("slider", name="Base").focus()
     page.page.keyboard.press("Home")  # other clocks: what was before says nothing
     assert readout(page)[2:] == ["", ""]
+
+
+def test_before_is_the_state_before_the_whole_drag(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    (x, y), end = lane(page, "Query")
+    page.page.mouse.move(x, y)
+    page.page.mouse.down()
+    for share in (0.3, 0.6, 1):
+        page.page.mouse.move(x + share * (end - x), y)
+        assert readout(page)[2:] == ["before: 3", "before: 0.53"]
+    assert readout(page)[0] == "m − n = 22"
+    page.page.mouse.move(x, y)
+    assert readout(page) == ["m − n = 3", "dot product 0.53", "", ""]
+    page.page.mouse.move(end, y)
+    page.page.mouse.up()
+    page.page.get_by_role("button", name="− 5").click()
+    assert readout(page)[2] == "before: 22"
+
+
+def test_before_is_the_state_before_a_key_was_pressed_however_long(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    page.page.get_by_role("slider", name="Query").focus()
+    for _ in range(3):  # without a keyup between them: a key that repeats
+        page.page.keyboard.down("ArrowRight")
+    assert readout(page)[::2] == ["m − n = 6", "before: 3"]
+    page.page.keyboard.up("ArrowRight")
+    page.page.keyboard.press("ArrowRight")
+    assert readout(page)[::2] == ["m − n = 7", "before: 6"]
 
 
 def test_a_phone_shows_tip_shift_product_and_curve_at_once(visit, put):

@@ -41,7 +41,7 @@ def test_browser_draws_and_computes_the_same_numbers(answers):
     for bench, answer in answers:
         for name, mine in (("plain", bench.plain()), ("scaled", bench.scaled())):
             theirs = answer["geometry"][name]
-            assert theirs["bins"] == mine.bins
+            assert (theirs["bins"], theirs["beyond"]) == (mine.bins, mine.beyond)
             for part in NUMBERS:
                 np.testing.assert_allclose(
                     theirs[part], getattr(mine, part), rtol=1e-11, atol=1e-300
@@ -98,11 +98,12 @@ def test_a_wider_score_goes_on_from_the_narrower_one():
 def test_histograms_count_every_score(answers):
     for bench, _ in answers:
         for scores in (bench.plain(), bench.scaled()):
-            assert sum(scores.bins) == 32 * 32
+            assert sum(scores.bins) + scores.beyond == 32 * 32
     wide = random_scores(43, 512)
-    bins = ScoreBench(width=512).plain().bins
-    assert bins[-1] == (wide >= 63).sum()
-    assert bins[0] == (wide < -63).sum()
+    bins, beyond, *_ = ScoreBench(width=512).plain()
+    assert bins[-1] == ((wide >= 63) & (wide < 64)).sum()
+    assert bins[0] == ((wide >= -64) & (wide < -63)).sum()
+    assert beyond == (np.abs(wide) > 64).sum() > 0
     assert bins[64] == ((wide >= 0) & (wide < 1)).sum()
 
 
@@ -170,11 +171,35 @@ def widen(page, presses):
 def test_the_lesson_unscaled_softmax_saturates(visit, put):
     page = visit()
     page.open(put(ScoreBench(width=2).html()))
-    assert "one key of 32 takes 13 % of the weight on average" in page.said()
+    assert "largest weight is 13 % on average" in page.said()
     widen(page, 8)
     assert "At width 512, random scores spread by 22.4" in page.said()
-    assert "one key of 32 takes 95 % of the weight on average" in page.said()
-    assert "they spread by 1.0, and it takes 17 %" in page.said()
+    assert "largest weight is 95 % on average" in page.said()
+    assert "scores spread by 1.0, and it is 17 % and 16 %" in page.said()
+
+
+def test_the_average_and_the_query_on_show_are_told_apart(visit, put):
+    page = visit()
+    page.open(put(ScoreBench().html()))
+    assert "76 % on average, 79 % for the query shown" in page.said()
+    largest = page.page.locator("svg text.strong", has_text="largest")
+    first, second = largest.all_text_contents()
+    assert first.endswith(": largest 79 %")
+    shown = second.rpartition(" largest ")[2]
+    assert page.said().endswith(f"and it is 15 % and {shown}.")
+
+
+def test_scores_beyond_the_histogram_are_counted_and_not_piled_up(visit, put):
+    page = visit()
+    bench = ScoreBench(width=512)
+    page.open(put(bench.html()))
+    beyond = int((np.abs(random_scores(43, 512)) > 64).sum())
+    told = f"spread 22.4, {beyond} more beyond ±64"
+    labels = page.page.locator("svg text.strong", has_text="spread")
+    assert labels.all_text_contents() == [f"q · k: {told}", "q · k / √512: spread 1.0"]
+    assert told in bench.drawing()
+    assert f"{beyond} more beyond" in bench.plot().axes[1].get_xlabel()
+    assert "beyond" not in ScoreBench(width=2).drawing()
 
 
 def test_a_phone_shows_the_width_and_the_weights_at_once(visit, put):
@@ -211,6 +236,24 @@ def test_keys_move_the_tips(visit, put):
     for _ in range(40):
         page.page.keyboard.press("ArrowLeft")
     assert key.get_attribute("aria-valuetext").startswith("-3.0 across, ")
+
+
+def test_large_steps_move_the_tips_and_not_the_page(visit, put):
+    page = visit(viewport={"width": 1280, "height": 400})
+    page.open(put(ScoreBench([1, 0.5], [1, 1]).html()))
+    query = page.page.get_by_role("slider", name="query vector")
+    query.focus()
+    before = page.page.evaluate("scrollY")
+    for pressed, at in (
+        ("PageUp", "1.0 across, 1.5 up; "),
+        ("PageDown", "1.0 across, 0.5 up; "),
+        ("End", "3.0 across, 0.5 up; "),
+        ("Home", "-3.0 across, 0.5 up; "),
+    ):
+        page.page.keyboard.press(pressed)
+        page.said()
+        assert query.get_attribute("aria-valuetext").startswith(at)
+    assert page.page.evaluate("scrollY") == before
 
 
 @pytest.mark.parametrize("width", [320, 1280])
@@ -254,6 +297,17 @@ def test_draw_again_draws_others_and_goes_round(visit, put):
     page.page.get_by_role("button", name="Draw again").click()
     assert page.said() == ScoreBench(seed=1).summary()
     assert page.page.locator(".bar").first.get_attribute("d") != before
+
+
+def test_plane_and_weights_stand_side_by_side_where_there_is_room(visit, put):
+    page = visit()
+    page.open(put(ScoreBench().html()))
+    plane, weights, histograms = (
+        page.page.locator(".panel").nth(i).bounding_box() for i in range(3)
+    )
+    assert plane["y"] == weights["y"]
+    assert plane["x"] + plane["width"] < weights["x"]
+    assert histograms["y"] >= weights["y"] + weights["height"]
 
 
 @pytest.mark.parametrize("wide", [2, 512])

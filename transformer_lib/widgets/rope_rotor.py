@@ -1,5 +1,6 @@
 """RoPERotor: a query and a key turn with their positions; only m - n counts."""
 
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -119,8 +120,7 @@ class RoPERotor(RoundedFigure):
         if (held := self.held()) is None:
             return (
                 f"Query at position {self.m}, key at {self.n}: the dot product is "
-                f"{total}. Both 5 further on, at {self.m + 5} and {self.n + 5}, it is "
-                f"the same: only m − n = {self.m - self.n} counts."
+                f"{total}. {self._rule()} m − n = {self.m - self.n} counts."
             )
         pair = self.pairs()[held]
         zero = not any(pair.query) or not any(pair.key)
@@ -133,6 +133,15 @@ class RoPERotor(RoundedFigure):
             f"{number(pair.part)} to the dot product of {total}."
         )
 
+    def _rule(self) -> str:
+        """Say what a shift of both by 5 does, if there is room for one."""
+        places = (self.m, self.n)
+        for by, where in ((5, "further on"), (-5, "back")):
+            if min(places) + by >= 0 and max(places) + by <= LAST:
+                at = f"at {self.m + by} and {self.n + by}"
+                return f"Both 5 {where}, {at}, it is the same: only"
+        return "Only"
+
     def table(self) -> tuple[list[str], list[list[Any]]]:
         """Give each pair's angles and what it adds; the last row is the sum."""
         rows: list[list[Any]] = [
@@ -140,15 +149,15 @@ class RoPERotor(RoundedFigure):
                 i,
                 f"{pair.dims[0]}, {pair.dims[1]}",
                 pictures.round_of(pair.speed),
-                number(self.m * pair.speed, 4),
-                number(self.n * pair.speed, 4),
+                number(math.degrees(self.m * pair.speed), 1),
+                number(math.degrees(self.n * pair.speed), 1),
                 number(pair.between, 1),
                 number(pair.part, 4),
             ]
             for i, pair in enumerate(self.pairs())
         ]
-        turned = ["steps a round", "query turned by", "key turned by"]
-        header = ["pair", "dimensions", *turned, "degrees apart", "adds"]
+        angles = ["query turned (degrees)", "key turned (degrees)", "apart (degrees)"]
+        header = ["pair", "dimensions", "steps a round", *angles, "adds"]
         return header, [*rows, ["sum", *[""] * 5, number(self.score(), 4)]]
 
     def drawing(self) -> str:

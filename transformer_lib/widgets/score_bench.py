@@ -87,10 +87,12 @@ class ScoreBench(RoundedFigure):
         return (
             f"q · k = {number(pair.score)}, "
             f"{apart if min(pair.lengths) > 0 else 'one of them is 0'}. "
-            f"At width {self.width}, random scores spread by {number(plain.spread, 1)},"
-            f" and one key of {COUNT} takes {percent(plain.largest)} of the weight on "
-            f"average; divided by {self._root()}, they spread by "
-            f"{number(scaled.spread, 1)}, and it takes {percent(scaled.largest)}."
+            f"At width {self.width}, random scores spread by {number(plain.spread, 1)}."
+            f" A query’s largest weight is {percent(plain.largest)} on average, "
+            f"{percent(max(plain.weights))} for the query shown. Divided by "
+            f"{self._root()}, scores spread by "
+            f"{number(scaled.spread, 1)}, and it is {percent(scaled.largest)} and "
+            f"{percent(max(scaled.weights))}."
         )
 
     def _key(self, j: int) -> str:

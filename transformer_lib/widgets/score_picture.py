@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from transformer_lib.widgets.picture import palette, svg, tag
 from transformer_lib.widgets.score_values import COUNT, REACH, Scores
-from transformer_lib.widgets.state import number
+from transformer_lib.widgets.state import number, percent
 
 if TYPE_CHECKING:
     from transformer_lib.widgets.score_bench import ScoreBench
@@ -19,14 +19,14 @@ def drawing(bench: ScoreBench) -> str:
     rows = _rows(bench)
     body = _plane(bench)
     for i, (name, scores) in enumerate(rows):
-        label = f"{name}: spread {number(scores.spread, 1)}"
+        label = f"{name}: spread {number(scores.spread, 1)}{_beyond(scores)}"
         body += _bars(scores.bins, (240, 110 * i, 3), max(scores.bins), label)
     body += [
         tag("text", str(x), x=240.0 + 3 * (x + REACH), y=216, text_anchor="middle")
         for x in (-60, -30, 0, 30, 60)
     ]
     for i, (name, scores) in enumerate(rows):
-        label = f"softmax({name}): largest weight {number(max(scores.weights))}"
+        label = f"softmax({name}): largest weight {percent(max(scores.weights))}"
         body += _bars(scores.weights, (10, 230 + 110 * i, 19), 1.0, label)
     label = f"Query and key, histograms, weights. {bench.summary()}"
     return svg(640, 450, label, body)
@@ -34,6 +34,10 @@ def drawing(bench: ScoreBench) -> str:
 
 def _rows(bench: ScoreBench) -> list[tuple[str, Scores]]:
     return [("q · k", bench.plain()), (f"q · k / √{bench.width}", bench.scaled())]
+
+
+def _beyond(scores: Scores) -> str:
+    return f", {scores.beyond} more beyond ±{REACH}" if scores.beyond else ""
 
 
 def _plane(bench: ScoreBench) -> list[str]:
@@ -81,7 +85,8 @@ def plot(bench: ScoreBench) -> Any:
     for i, (name, scores) in enumerate(_rows(bench)):
         histogram, weights = (figure.add_subplot(grid[i, j]) for j in (1, 2))
         histogram.bar(places, scores.bins, width=1, color=gray)
-        histogram.set(xlabel=name, ylabel="scores", xlim=(-REACH, REACH))
+        title = f"{name}{_beyond(scores)}"
+        histogram.set(xlabel=title, ylabel="scores", xlim=(-REACH, REACH))
         weights.bar(range(COUNT), scores.weights, color=gray)
         weights.set(xlabel="key", ylabel="weight", ylim=(0, 1))
     return figure

@@ -14,13 +14,14 @@ COUNT = 32
 """Random queries, and random keys."""
 WIDEST = 512
 REACH = 64
-"""Of the histogram, on each side of 0; what is beyond falls into its last bins."""
+"""Of the histogram, on each side of 0."""
 
 
 class Scores(NamedTuple):
     """What the figure shows of 32 x 32 scores."""
 
     bins: list[int]  # scores from -64, from -63, ... to 64
+    beyond: int  # scores that are in none of them
     row: list[float]  # the first query's scores
     weights: list[float]  # their softmax
     spread: float  # standard deviation of all scores
@@ -45,10 +46,11 @@ def random_scores(seed: int, width: int) -> Any:
 
 def describe(scores: Any) -> Scores:
     """Return what the figure shows of these scores."""
-    place = np.clip(np.floor(scores).astype(int) + REACH, 0, 2 * REACH - 1)
+    bins, _ = np.histogram(np.floor(scores), np.arange(-REACH, REACH + 1) - 0.5)
     weights = safe_softmax(scores, 1.0, -1)
     return Scores(
-        np.bincount(place.flatten(), minlength=2 * REACH).tolist(),
+        bins.tolist(),
+        int(scores.size - bins.sum()),
         scores[0].tolist(),
         weights[0].tolist(),
         float(scores.std()),

@@ -1,9 +1,9 @@
 // RoPERotor: a query and a key turn with their positions; the dot product sees m − n only.
 import { figure, fill, grid, h, join, number, panel, s, set } from "./kit/index.mjs";
 import { keep, list, real, whole } from "./rules/index.mjs";
-import { LAST, clocks, curve, track } from "./rope_rotor/shapes.mjs";
+import { clocks, curve, track } from "./rope_rotor/shapes.mjs";
 import { pairs, sum } from "./rope_rotor/values.mjs";
-import { commas, pytorch, sentence, table } from "./rope_rotor/words.mjs";
+import { LAST, commas, pytorch, sentence, table } from "./rope_rotor/words.mjs";
 
 export { pytorch, sentence, table };
 
@@ -46,26 +46,32 @@ const baseSlider = (ui) => ui.slider({
   format: (power) => commas(10 ** power),
 });
 
-/** m − n beside the dot product, and under each what it was before the last move. */
+/**
+ * m − n beside the dot product, and under each what it was before the last move: a press
+ * or a whole drag, from begin() to end().
+ */
 function readout() {
   const cells = [h("b"), h("b"), h("span"), h("span")];
-  let [now, old] = [{}, null];
+  let [now, old, start] = [{}, null, null];
   const draw = ({ state: { m, n, query, key, base }, score }) => {
     const next = { of: String([query, key, base]), at: `${m} ${n}`, apart: m - n, dot: number(score) };
     if (next.of !== now.of) old = null;
-    else if (next.at !== now.at) old = now;
+    else if (next.at !== now.at) old = start ?? now;
+    if (old?.at === next.at) old = null; // back where it began
     now = next;
     const stays = old?.dot === now.dot ? ", it stays" : "";
     const before = old ? [`before: ${old.apart}`, `before: ${old.dot}${stays}`] : ["", ""];
     [`m − n = ${now.apart}`, `dot product ${now.dot}`, ...before].forEach((text, i) => set(cells[i], { text }));
   };
-  return { node: h("div", { class: "both" }, ...cells), draw };
+  const begin = () => (start = now);
+  const end = () => (start = null);
+  return { node: h("div", { class: "both" }, ...cells), draw, begin, end };
 }
 
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -5, PageUp: 5, Home: -LAST, End: LAST };
 
 /** A lane: drag anywhere in it, or use the keys of a slider on its handle. */
-function lane(ui, trait, label) {
+function lane(ui, trait, label, { begin, end }) {
   const mark = trait === "m" ? s("circle", { r: 13, class: "knob q" })
     : s("rect", { x: -12, y: -12, width: 24, height: 24, rx: 4, class: "knob k" });
   const handle = s(
@@ -84,6 +90,7 @@ function lane(ui, trait, label) {
   node.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     node.setPointerCapture(event.pointerId);
+    begin();
     follow(event);
     handle.focus({ preventScroll: true });
     event.preventDefault();
@@ -94,9 +101,12 @@ function lane(ui, trait, label) {
   handle.addEventListener("keydown", (event) => {
     const step = STEPS[event.key];
     if (!step || event.altKey || event.metaKey || event.ctrlKey) return;
+    if (!event.repeat) begin();
     put(ui.state()[trait] + step);
     event.preventDefault();
   });
+  node.addEventListener("lostpointercapture", end);
+  for (const type of ["keyup", "blur"]) handle.addEventListener(type, end);
   const draw = (shape, room, scale) => {
     x = scale;
     set(band, { y: shape.y - 23, width: room });
@@ -108,11 +118,11 @@ function lane(ui, trait, label) {
 
 function positions(ui) {
   const [axes, gap, texts] = [s("path", { class: "thin" }), s("path", { class: "gap", "data-part": "between" }), s("g")];
-  const lanes = [lane(ui, "m", "Query position m"), lane(ui, "n", "Key position n")];
+  const said = readout();
+  const lanes = [lane(ui, "m", "Query position m", said), lane(ui, "n", "Key position n", said)];
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, axes, gap, texts), ...lanes.map(({ node }) => node));
   const { node, note } = panel("Positions", svg);
   set(note, { text: "drag Q and K" });
-  const said = readout();
   svg.parentNode.before(said.node);
   const draw = (geometry) => {
     const { state, room } = geometry;

@@ -26,9 +26,13 @@ export function layout(state, room = 680) {
 
 export const locked = ({ held }) => (held >= 0 && held < COUNT ? [0, held] : null);
 
-const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const EDGE = 20 * SPAN;
+const MOVES = {
+  ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
+  PageUp: [0, 10], PageDown: [0, -10], Home: [-EDGE, 0], End: [EDGE, 0],
+};
 
-/** The tip of a vector: drag it, or move it by a tenth with the arrow keys. */
+/** The tip of a vector: drag it, or move it by keys, arrows by a tenth. */
 function tip(ui, trait, letter, kind) {
   const shape = kind === "q" ? s("circle", { r: 11, class: "knob q" })
     : s("rect", { x: -10, y: -10, width: 20, height: 20, rx: 4, class: "knob k" });
@@ -121,7 +125,7 @@ function weights(ui) {
   const [all, texts] = [s("g"), s("g")];
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, all, axis, texts));
   const { node, note } = panel("32 weights", svg);
-  set(note, { text: "of one random query" });
+  set(note, { text: `of one random query of ${COUNT}` });
   const same = (cell) => cell;
   const grid = pad(ui, svg, { label: "Weights of 32 random keys", to: same, from: same });
   svg.append(grid.node);
@@ -167,7 +171,7 @@ export default figure({
   tip:
     "drag Q around K: when is the score 0? Then pull the width to 512: without the root, one " +
     "key takes all the weight.",
-  keys: "; on Q or K, arrows move its tip",
+  keys: "; on Q or K, arrows move its tip by 0.1, Page Up and Page Down by 1, Home and End to the edge",
   traits: ["query", "key", "width", "seed", "held"],
   layout,
   sentence,
@@ -177,6 +181,7 @@ export default figure({
   lock: (cell) => ({ held: cell ? cell[1] : -1 }),
   build,
   css:
+    ".panel:first-child{width:min-content}" + // its title in lines, so that there is room beside it
     ".thin,.raster,.drop,.arc,.hand,.shadow,.spread{fill:none;stroke:var(--text)}" +
     ".thin{stroke:var(--line)}.raster{stroke:var(--soft)}.arc{stroke-width:1.5}" +
     ".drop{stroke:var(--quiet);stroke-dasharray:2 3}.shadow{stroke-width:8;stroke-opacity:.28}" +

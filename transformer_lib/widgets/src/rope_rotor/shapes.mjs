@@ -1,9 +1,8 @@
 // Where everything stands: the track of positions, the clocks, the curve. Pure: no DOM.
 import { hatch, line, number, scale, short } from "../kit/index.mjs";
 import { partsOf, sum } from "./values.mjs";
-import { round } from "./words.mjs";
+import { LAST, round } from "./words.mjs";
 
-export const LAST = 31; // position
 const TAU = 2 * Math.PI;
 const range = (n) => [...Array(n).keys()];
 const text = (x, y, shown, kind, anchor = "middle", part = null) =>

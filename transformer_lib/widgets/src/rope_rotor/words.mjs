@@ -1,6 +1,7 @@
 // What RoPERotor says, in words, tables and code; rope_words.py says the same. No DOM.
 import { number } from "../kit/index.mjs";
 
+export const LAST = 31; // position
 export const commas = (x) => String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Positions in which a clock goes round once: "6.3", "6,283". */
@@ -9,14 +10,18 @@ export function round(speed) {
   return x < 100 ? number(x, 1) : commas(x);
 }
 
+/** What a shift of both by 5 does, if there is room for one. */
+function rule(m, n) {
+  const by = [5, -5].find((x) => Math.min(m, n) + x >= 0 && Math.max(m, n) + x <= LAST);
+  const where = by > 0 ? "further on" : "back";
+  return by ? `Both 5 ${where}, at ${m + by} and ${n + by}, it is the same: only` : "Only";
+}
+
 /** The live sentence; `active` is [0, pair] or null. */
 export function sentence({ state: { m, n }, pairs, score }, active) {
   const total = number(score);
   if (!active)
-    return (
-      `Query at position ${m}, key at ${n}: the dot product is ${total}. Both 5 further on, ` +
-      `at ${m + 5} and ${n + 5}, it is the same: only m − n = ${m - n} counts.`
-    );
+    return `Query at position ${m}, key at ${n}: the dot product is ${total}. ${rule(m, n)} m − n = ${m - n} counts.`;
   const { i, dims, speed, between, most, part } = pairs[active[1]];
   const apart = most > 0 ? `Query and key are ${number(between, 0)}° apart` : "Query or key is 0";
   return (
@@ -27,15 +32,16 @@ export function sentence({ state: { m, n }, pairs, score }, active) {
 
 export function table({ state: { m, n }, pairs, score }) {
   const four = (x) => number(x, 4);
+  const degrees = (angle) => number((180 * angle) / Math.PI, 1);
   return {
     caption: `Query at position ${m}, key at ${n}, m − n = ${m - n}`,
     header: [
-      "pair", "dimensions", "steps a round", "query turned by", "key turned by",
-      "degrees apart", "adds",
+      "pair", "dimensions", "steps a round", "query turned (degrees)", "key turned (degrees)",
+      "apart (degrees)", "adds",
     ],
     rows: [
       ...pairs.map(({ i, dims, speed, between, part }) => [
-        i, dims.join(", "), round(speed), four(m * speed), four(n * speed),
+        i, dims.join(", "), round(speed), degrees(m * speed), degrees(n * speed),
         number(between, 1), four(part),
       ]),
       ["sum", "", "", "", "", "", four(score)],

@@ -1,5 +1,5 @@
 // Where everything stands: the plane, the histograms, the weights. Pure: no DOM.
-import { cividis, line, number, scale } from "../kit/index.mjs";
+import { cividis, line, number, percent, scale } from "../kit/index.mjs";
 import { COUNT, REACH } from "./values.mjs";
 
 export const SPAN = 3; // of the plane, on each side of 0
@@ -65,8 +65,8 @@ export function histograms({ state, plain, scaled, room }) {
       return `M${x(-spread)} ${y - 3}v6M${x(-spread)} ${y}H${x(spread)}m0 -3v6`;
     }).join(""),
     texts: [
-      ...rows.map(([part, { spread }, name], r) =>
-        text(4, r * tall + 12, `${name}: spread ${number(spread, 1)}`, "strong", "start", part)),
+      ...rows.map(([part, { spread, beyond }, name], r) =>
+        text(4, r * tall + 12, `${name}: spread ${number(spread, 1)}${beyond ? `, ${beyond} more beyond ±${REACH}` : ""}`, "strong", "start", part)),
       ...ticks.map((tick) => text(x(tick), 2 * tall + 16, tick, "quiet")),
       text(4, 2 * tall + 34, "score →", "quiet", "start"),
     ],
@@ -94,7 +94,7 @@ export function bars({ state, plain, scaled }, active, room, high) {
     })),
     texts: [
       ...rows.map(([part, { weights }, name, y]) =>
-        text(0, y, `${name}: largest ${number(Math.max(...weights))}`, "strong", "start", part)),
+        text(0, y, `${name}: largest ${percent(Math.max(...weights))}`, "strong", "start", part)),
       ...[[1, base - high], [0, base], [1, base + high]].map(([shown, y]) =>
         text(left - 6, y, shown, "quiet", "end")),
       text(0, end + 15, "key", "key", "start"),

@@ -3,7 +3,7 @@ import { draws } from "../position_lab/values.mjs";
 
 export const COUNT = 32; // queries, and keys
 export const WIDEST = 512;
-export const REACH = 64; // of the histogram, on each side of 0
+export const REACH = 64; // of the histogram, on each side of 0; what is beyond is counted alone
 
 const times = (n, f) => Array.from({ length: n }, (_, i) => f(i));
 export const sum = (list) => list.reduce((total, x) => total + x, 0);
@@ -48,11 +48,16 @@ function softmax(row) {
 function describe(scores) {
   const all = scores.flat();
   const bins = times(2 * REACH, () => 0);
-  for (const x of all) bins[Math.max(0, Math.min(2 * REACH - 1, Math.floor(x) + REACH))]++;
+  let beyond = 0;
+  for (const x of all) {
+    const place = Math.floor(x) + REACH;
+    if (place in bins) bins[place]++;
+    else beyond++;
+  }
   const mean = sum(all) / all.length;
   const weights = scores.map(softmax);
   return {
-    bins, row: scores[0], weights: weights[0],
+    bins, beyond, row: scores[0], weights: weights[0],
     spread: Math.sqrt(sum(all.map((x) => (x - mean) ** 2)) / all.length),
     largest: sum(weights.map((row) => Math.max(...row))) / COUNT,
   };

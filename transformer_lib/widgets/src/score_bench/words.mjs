@@ -5,6 +5,8 @@ import { COUNT, WIDEST } from "./values.mjs";
 /** "√64 = 8": what the scores are divided by. */
 export const root = ({ width }) => `√${width} = ${short(Math.sqrt(width), 1)}`;
 
+const top = ({ weights }) => percent(Math.max(...weights));
+
 /** The live sentence; `active` is [0, key] or null. */
 export function sentence({ state, plain, scaled, alignment }, active) {
   if (active) {
@@ -19,9 +21,9 @@ export function sentence({ state, plain, scaled, alignment }, active) {
   const apart = Math.min(...lengths) > 0 ? `${number(degrees, 0)}° apart` : "one of them is 0";
   return (
     `q · k = ${number(score)}, ${apart}. At width ${state.width}, random scores spread by ` +
-    `${number(plain.spread, 1)}, and one key of ${COUNT} takes ${percent(plain.largest)} of the ` +
-    `weight on average; divided by ${root(state)}, they spread by ` +
-    `${number(scaled.spread, 1)}, and it takes ${percent(scaled.largest)}.`
+    `${number(plain.spread, 1)}. A query’s largest weight is ${percent(plain.largest)} ` +
+    `on average, ${top(plain)} for the query shown. Divided by ${root(state)}, ` +
+    `scores spread by ${number(scaled.spread, 1)}, and it is ${percent(scaled.largest)} and ${top(scaled)}.`
   );
 }
 
