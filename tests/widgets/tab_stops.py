@@ -63,7 +63,6 @@ STOPS = {
         "formula m",
         "radio sinusoidal",
         "radio curves",
-        "radio heatmap",
         "slider Length",
         "slider Width d",
         "slider Base",

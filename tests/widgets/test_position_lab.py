@@ -163,6 +163,26 @@ def test_without_positions_no_order_changes_anything():
     assert lab.summary().endswith(said)
 
 
+def test_words_that_moved_are_said_from_the_first_moment_on():
+    lab = PositionLab("none", view="order")
+    assert lab.summary().startswith(
+        "“one” and “two” have changed places. Without positions, 7 of 7 input vectors"
+    )
+    lab.order = [1, 2, 0, 3, 4, 5, 6]
+    assert lab.summary().startswith("3 of 7 words have moved. Without positions, ")
+    lab.update(tokens=["a", "b", "a"], order=[2, 1, 0])
+    assert lab.summary().startswith("Both sentences are the same.")
+
+
+def test_alibi_says_where_order_is_seen_though_no_input_vector_changes():
+    start = "ALiBi adds nothing to the input vectors; it lowers scores by distance, and"
+    lab = PositionLab("alibi", view="order")
+    assert f"places. {start} outputs change by up to" in lab.summary()
+    assert "input vectors are in both" not in lab.summary()
+    lab.order = list(reversed(range(7)))
+    assert f"moved. {start} nothing but the order of the outputs" in lab.summary()
+
+
 def test_every_other_kind_sees_the_order():
     for kind in ("sinusoidal", "learned", "alibi"):
         lab = PositionLab(kind, view="order")
@@ -223,7 +243,7 @@ def test_summary_names_fast_and_slow():
     )
     slope = float(alibi_slopes(8)[1])
     said = PositionLab("alibi").summary()
-    assert f"each step of distance lowers the score by {slope}" in said
+    assert said == f"ALiBi, head 1: each step of distance lowers the score by {slope}."
 
 
 def test_held_things_beyond_a_smaller_picture_are_let_go():
@@ -299,7 +319,7 @@ def test_the_lesson_order_is_invisible_without_positions(visit, put):
         page.page.get_by_role("button", name="Shuffle").click()
         assert page.said().endswith("order of the outputs changes: order is invisible.")
     page.page.get_by_role("radio", name="ALiBi").check()
-    assert "With ALiBi positions, 7 of 7 input vectors are in both" in page.said()
+    assert "ALiBi adds nothing to the input vectors; it lowers scores" in page.said()
     assert page.said().endswith("order is visible.")
 
 
@@ -311,7 +331,7 @@ def test_two_picked_words_change_places(visit, put):
         page.page.keyboard.press(key)
     assert page.said() == "Picked “two”; tap a second word to swap."
     page.page.keyboard.press("Enter")
-    assert page.said().startswith("Swapped “dots” and “two”. With sinusoidal positions")
+    assert page.said().startswith("“dots” and “two” have changed places. With sinus")
     page.page.locator("summary", has_text="Data table").click()
     names = page.page.locator(".tl-live tr th:first-child")
     expect(names).to_have_text(["word", "dots", "two", *LATER])
@@ -345,8 +365,8 @@ def test_a_finger_picks_a_word_and_swaps_it_with_another(visit, put, width):
     expect(chips).to_have_count(2)
     tap_word(page, 4)  # of the written sentence: one, which stands at place 0 below
     assert page.said() == (
-        "Swapped “means” and “one”. Without positions, 7 of 7 input vectors are in "
-        "both sentences, and nothing but the order of the outputs changes: order is "
+        "3 of 7 words have moved. Without positions, 7 of 7 input vectors are in both "
+        "sentences, and nothing but the order of the outputs changes: order is "
         "invisible."
     )
     expect(chips).to_have_count(0)
@@ -355,9 +375,9 @@ def test_a_finger_picks_a_word_and_swaps_it_with_another(visit, put, width):
         [*PositionLab().tokens, *row]
     )
     page.page.get_by_role("radio", name="sinusoidal").check()
-    assert page.said().startswith("Swapped “means” and “one”. With sinusoidal")
-    page.page.get_by_role("button", name="Shuffle").tap()
-    assert page.said().startswith("With sinusoidal positions, ")
+    assert page.said().startswith("3 of 7 words have moved. With sinusoidal positions,")
+    page.page.get_by_role("button", name="As written").tap()
+    assert page.said().startswith("Both sentences are the same.")
 
 
 def test_a_phone_shows_kinds_words_and_outcome_at_once_and_in_words(visit, put):
@@ -392,7 +412,7 @@ def test_sliders_stay_away_from_the_words(visit, put):
 def test_a_second_tap_on_the_picked_word_lets_it_go(visit, put):
     page = visit(viewport={"width": 360, "height": 740}, has_touch=True)
     page.open(put(PositionLab("none", view="order").html()))
-    for said in ("Picked “level”", "Without positions", "Picked “level”"):
+    for said in ("Picked “level”", "“one” and “two” have", "Picked “level”"):
         tap_word(page, 6)
         assert page.said().startswith(said)
 
@@ -420,19 +440,70 @@ def test_similarity_follows_the_position_in_the_heatmap(visit, put):
     assert "Positions 12 and 0, 12 apart: similarity" in page.said()
 
 
-def test_one_main_view_and_the_others_are_more(visit, put):
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_views_are_one_choice_of_four(visit, put, width):
+    page = visit(viewport={"width": width, "height": 740})
+    page.open(put(PositionLab().html()))
+    views = page.page.get_by_role("group", name="View", exact=True).get_by_role("radio")
+    assert views.count() == 4
+    for view, shown in zip(
+        views.all(), ("curves", "heatmap", "similarity", "order"), strict=True
+    ):
+        view.check()
+        assert page.said() == PositionLab(view=shown).summary()
+        box = view.bounding_box()
+        assert box["x"] + box["width"] <= width - 8
+    assert page.page.locator(":checked").count() == 2  # the kind and the view
+
+
+def code_of(page: Visit) -> str:
+    page.said()
+    return page.page.locator(".formula .code").inner_text()
+
+
+def test_the_line_of_code_computes_what_the_figure_shows(visit, put):
+    page = visit()
+    page.open(put(PositionLab(length=9, d_model=6, base=100).html()))
+    names = {"torch": torch, "m": torch.arange(9)[:, None], "i": torch.arange(3)}
+    names |= {"p": torch.zeros(9, 6), "d": 6, "base": 100.0}
+    exec(code_of(page), names)
+    shown = torch.tensor(PositionLab(length=9, d_model=6, base=100).values())
+    torch.testing.assert_close(names["p"][:, ::2], shown[:, ::2], check_dtype=False)
+    page.page.get_by_role("radio", name="ALiBi").check()
+    names |= {"n": torch.arange(9), "scores": torch.zeros(9, 9), "slope": 0.25}
+    shown = torch.tensor(PositionLab("alibi", length=9).values())
+    exec(f"bias = {code_of(page)}", names)
+    torch.testing.assert_close(names["bias"], shown, check_dtype=False)
+    page.page.get_by_role("radio", name="learned").check()
+    assert code_of(page) == "x = embedding(ids) + table(m)"
+    page.page.get_by_role("radio", name="none").check()
+    assert code_of(page) == "x = embedding(ids)"
+
+
+def test_the_code_lights_up_with_the_equation_and_the_axes(visit, put):
     page = visit()
     page.open(put(PositionLab().html()))
-    main, more = (page.page.get_by_role("group", name=n) for n in ("View", "More"))
-    assert main.first.get_by_role("radio").count() == 1
-    assert main.first.get_by_role("radio", name="curves").is_checked()
-    assert more.get_by_role("radio").count() == 3
-    more.get_by_role("radio", name="similarity").check()
-    page.said()
-    assert not main.first.get_by_role("radio").is_checked()
-    main.first.get_by_role("radio").check()
-    page.said()
-    assert not more.get_by_role("radio", name="similarity").is_checked()
+    page.page.locator(".formula .code button", has_text="2 * i").first.hover()
+    lit = page.page.locator(".lit").all_text_contents()
+    assert lit == [*["2i"] * 3, "2 * i", "2 * i", "dimension ↓"]
+
+
+def test_heads_are_counted_from_0_everywhere(visit, put):
+    page = visit()
+    page.open(put(PositionLab("alibi").html()))
+    assert page.page.get_by_role("slider", name="Head, from 0").input_value() == "1"
+    page.page.get_by_role("slider", name="Heads").press("Home")
+    assert page.said().startswith("ALiBi, head 0: each step")
+    assert page.page.locator(".title small").first.inner_text() == " head 0"
+    named = page.page.locator("svg text", has_text="head")
+    assert [text.strip() for text in named.all_text_contents()] == ["head 0"]
+
+
+def test_keys_that_swap_words_are_named(visit, put):
+    page = visit()
+    page.open(put(PositionLab().html()))
+    said = "under word order, Enter on two words swaps them"
+    assert said in page.page.locator(".keys").inner_text()
 
 
 @pytest.mark.parametrize("view", ["curves", "heatmap", "similarity"])

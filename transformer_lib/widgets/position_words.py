@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from transformer_lib.widgets import position_values as numbers
@@ -30,8 +30,8 @@ def _overview(lab: PositionLab) -> str:
         return "Nothing is added: all positions look alike, and order is invisible."
     if lab.kind == "alibi":
         return (
-            f"ALiBi, head {min(lab.head, lab.n_heads - 1)} of {lab.n_heads}: each step "
-            f"of distance lowers the score by {short(_slope(lab), 4)}."
+            f"ALiBi, head {min(lab.head, lab.n_heads - 1)}: each step of distance "
+            f"lowers the score by {short(_slope(lab), 4)}."
         )
     if lab.kind == "sinusoidal" and lab.view != "similarity":
         shown = lab.shown_dimensions()
@@ -99,18 +99,29 @@ def _order(lab: PositionLab) -> str:
     if words == lab.tokens:
         return "Both sentences are the same. Tap two words to swap them."
     result = lab.shuffled()
-    n, same, change = len(words), sum(result.same), max(result.change)
-    how = f"With {'ALiBi' if lab.kind == 'alibi' else lab.kind}"
-    vectors = (
-        f"{'Without' if lab.kind == 'none' else how} positions, {same} of {n} input "
-        "vectors are in both sentences"
-    )
+    start = f"{_moved(lab.tokens, words)}. {_inputs(lab, sum(result.same))}, and"
+    change = max(result.change)
     if change < 1e-9:
         return (
-            f"{vectors}, and nothing but the order of the outputs changes: "
+            f"{start} nothing but the order of the outputs changes: "
             f"{'order' if lab.kind == 'none' else 'this change'} is invisible."
         )
-    return f"{vectors}, and outputs change by up to {amount(change)}: order is visible."
+    return f"{start} outputs change by up to {amount(change)}: order is visible."
+
+
+def _moved(written: Sequence[str], words: Sequence[str]) -> str:
+    moved = [new for new, old in zip(words, written, strict=True) if new != old]
+    if len(moved) == 2:
+        return f"{quote(moved[0])} and {quote(moved[1])} have changed places"
+    return f"{len(moved)} of {len(words)} words have moved"
+
+
+def _inputs(lab: PositionLab, same: int) -> str:
+    if lab.kind == "alibi":
+        return "ALiBi adds nothing to the input vectors; it lowers scores by distance"
+    how = "Without" if lab.kind == "none" else f"With {lab.kind}"
+    total = f"{same} of {len(lab.tokens)} input vectors"
+    return f"{how} positions, {total} are in both sentences"
 
 
 def amount(x: float) -> str:

@@ -1,7 +1,7 @@
 // PositionLab: none, sinusoidal, learned and ALiBi positions side by side.
 import { figure, fill, join, pad, panel, s, set } from "./kit/index.mjs";
 import * as must from "./rules/index.mjs";
-import { EQUATIONS, pytorch } from "./position_lab/code.mjs";
+import { CODE, EQUATIONS, pytorch } from "./position_lab/code.mjs";
 import { curves, heatmap, sentences } from "./position_lab/shapes.mjs";
 import {
   dot, positionVectors, scoreBias, shuffle, shuffledOrder,
@@ -11,7 +11,9 @@ import { commas, sentence, table } from "./position_lab/words.mjs";
 const KINDS = [
   ["none", "none"], ["sinusoidal", "sinusoidal"], ["learned", "learned"], ["alibi", "ALiBi"],
 ];
-const VIEWS = [["heatmap", "heatmap"], ["similarity", "similarity"], ["order", "word order"]];
+const VIEWS = [
+  ["curves", "curves"], ["heatmap", "heatmap"], ["similarity", "similarity"], ["order", "word order"],
+];
 const RANGES = {
   length: [2, 64], d_model: [2, 64], base: [1, 1e6], n_heads: [1, 16], head: [0, 15],
   position: [0, 63], other: [-1, 63], dimension: [-1, 63],
@@ -103,8 +105,7 @@ function controls(ui) {
   };
   return [
     ui.choice({ label: "Positions", trait: "kind", options: KINDS }),
-    ui.choice({ label: "View", trait: "view", options: [["curves", "curves"]] }), // the main one
-    ui.choice({ label: "More", trait: "view", options: VIEWS }),
+    ui.choice({ label: "View", trait: "view", options: VIEWS }),
     when("none sinusoidal learned alibi", slider("Length", "length")),
     when("none sinusoidal learned", slider("Width d", "d_model", { step: 2 })),
     when("sinusoidal", slider("Base", "base", {
@@ -114,7 +115,7 @@ function controls(ui) {
       format: (power) => commas(10 ** power),
     })),
     when("alibi", slider("Heads", "n_heads")),
-    when("alibi", slider("Head", "head", { get: (state) => sizes(state).head })),
+    when("alibi", slider("Head, from 0", "head", { get: (state) => sizes(state).head })),
     when("order", ui.button({
       label: "Shuffle", action: ({ order }) => ({ order: shuffledOrder(order) }),
     })),
@@ -159,21 +160,13 @@ function picture(ui, label) {
 function build(ui) {
   const [heat, below, order] =
     ["Heatmap", "Curves", "The words of the shuffled sentence"].map((label) => picture(ui, label));
-  const inOrder = ({ tokens, order }) => order.map((old) => tokens[old]);
-  let [stage, before, words, swapped] = [null, null, null, []];
+  let stage = null;
   return {
     controls: controls(ui),
-    formula: { equation: ({ kind }) => EQUATIONS[kind], code: [] },
+    formula: { equation: ({ kind }) => EQUATIONS[kind], code: ({ kind }) => CODE[kind] },
     picture: [heat.node],
     draw(geometry) {
       const { view, kind: type } = geometry.state;
-      const now = inOrder(geometry.state);
-      const tokens = String(geometry.state.tokens);
-      // other words are not words that have changed places
-      const moved = tokens === words ? now.filter((token, place) => token !== before[place]) : [];
-      if (moved.length || tokens !== words) swapped = moved;
-      [before, words] = [now, tokens];
-      geometry.swapped = swapped;
       const active = ui.active() ?? [];
       const [kind, a, b] = active;
       const m = kind === "cell" ? b : kind === "pair" ? a : geometry.m;
@@ -194,6 +187,7 @@ export default figure({
   title: "Position lab",
   tip:
     "compare fast with slow. Under word order, swap two words with none, then with sinusoidal.",
+  keys: "; under word order, Enter on two words swaps them",
   traits: [
     "kind", "view", "length", "d_model", "base", "position", "other", "dimension",
     "dimensions", "n_heads", "head", "tokens", "order", "rows",

@@ -13,6 +13,14 @@ export const EQUATIONS = {
   alibi: ["score − slope · |", ["query", "m", "query"], " − ", ["key", "n", "key"], "|"],
 };
 
+/** The same in PyTorch, with m = arange(length)[:, None], n = m.T and i = arange(d / 2). */
+export const CODE = {
+  none: ["x = embedding(ids)"],
+  sinusoidal: ["p[", m, ", ", ["dimension", "2 * i"], "] = torch.sin(", m, " / base ** (", ["dimension", "2 * i"], " / d))"],
+  learned: ["x = embedding(ids) + table(", m, ")"],
+  alibi: ["scores - slope * (", ["query", "m", "query"], " - ", ["key", "n", "key"], ").abs()"],
+};
+
 const vector = (row) => tensor([row]) + "[0]";
 const tensor = (rows, digits = 5) => `torch.tensor(${pythonRows(rows, (x) => x.toFixed(digits))})`;
 

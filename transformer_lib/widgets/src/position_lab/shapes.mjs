@@ -70,7 +70,7 @@ export function heatmap(geometry, m) {
     right, most, ticks, center,
     title: alibi ? "Added to the scores" : "Added to the word vectors",
     note: state.kind === "none" ? "nothing: all positions look alike, and order is invisible."
-      : alibi ? `head ${head} of ${state.n_heads}` : `shape (${length}, ${width})`,
+      : alibi ? `head ${head}` : `shape (${length}, ${width})`,
     paths: [
       ...shades(bands(x), y, (r, c) => grid[r][c] / most),
       ...shades(bands(legend), [4, 15], (_, c) => (alibi ? c / 4 - 1 : c / 2 - 1)),
@@ -187,7 +187,7 @@ export function sentences({ state: { tokens, order, other: picked }, words, room
   return {
     kind: "word", width: 92 + step * tokens.length, height: end + head + 108,
     rows: 1, cols: tokens.length, title: "Tap two words to swap them",
-    note: "",
+    note: "above as written, below in the new order",
     text: ([, i]) =>
       `${texts[order[i]]}: ${same[i] ? "the same" : "new"} input vector, output changes by ${brief(change[i])}`,
     paths: [

@@ -36,7 +36,7 @@ function overview(geometry) {
     return "Nothing is added: all positions look alike, and order is invisible.";
   if (state.kind === "alibi")
     return (
-      `ALiBi, head ${head} of ${state.n_heads}: each step of distance lowers the score by ` +
+      `ALiBi, head ${head}: each step of distance lowers the score by ` +
       `${short(slopeOf(state.n_heads, head), 4)}.`
     );
   if (state.kind === "sinusoidal" && state.view !== "similarity")
@@ -71,17 +71,18 @@ function cell(geometry, i, m) {
   );
 }
 
-/** `swapped` are the words that have just changed places, if they are two. */
-function sentences({ state, words, swapped = [] }) {
+function sentences({ state, words }) {
   const { tokens, order, kind, other } = state;
   if (other in order) return `Picked ${quote(tokens[order[other]])}; tap a second word to swap.`;
-  const start = swapped.length === 2 ? `Swapped ${quote(swapped[0])} and ${quote(swapped[1])}. ` : "";
-  if (order.every((old, place) => tokens[old] === tokens[place]))
-    return `${start}Both sentences are the same. Tap two words to swap them.`;
+  const moved = order.map((old) => tokens[old]).filter((token, place) => token !== tokens[place]);
+  if (!moved.length) return "Both sentences are the same. Tap two words to swap them.";
+  const start =
+    moved.length === 2 ? `${quote(moved[0])} and ${quote(moved[1])} have changed places`
+    : `${moved.length} of ${tokens.length} words have moved`;
   const same = words.same.filter(Boolean).length;
-  const how = kind === "none" ? "Without" : `With ${kind === "alibi" ? "ALiBi" : kind}`;
-  const vectors =
-    `${start}${how} positions, ${same} of ${tokens.length} input vectors are in both sentences`;
+  const vectors = `${start}. ` + (
+    kind === "alibi" ? "ALiBi adds nothing to the input vectors; it lowers scores by distance"
+    : `With${kind === "none" ? "out" : ` ${kind}`} positions, ${same} of ${tokens.length} input vectors are in both sentences`);
   const change = Math.max(...words.change);
   return change < 1e-9
     ? `${vectors}, and nothing but the order of the outputs changes: ` +
