@@ -245,7 +245,11 @@ def test_naive_fails_where_float32_does_at_every_temperature(factor, order, axis
             "fails here: score / T goes up to 120, exp fits in float32 up to 88.7 only",
         ),
         ({"selected": [0, 0], "temperature": 0.02}, "works here: score / T goes up to"),
-        ({"mask": [[False] * 5] * 5}, "goes up to -inf only, exp of that is 0 in"),
+        ({"mask": [[False] * 5] * 5}, "here: a whole row is masked, exp of that is 0"),
+        (
+            {"mask": "causal", "scores": [[-150] * 2] * 2, "selected": [0, 0]},
+            "here: score / T goes up to -150 only, exp of that is 0 in float32, and 0",
+        ),
         ({"temperature": 0}, "Dividing by temperature 0 without care gives inf / inf"),
     ],
 )

@@ -99,8 +99,10 @@ def _naively(figure: SoftmaxMask, row: int | None) -> str:
     if np.isinf(sums).any():
         return f" Naive fails here: {up}, {_FITS} only, and inf / inf is NaN."
     if (sums == 0).any():
-        up = f"score / T goes up to {short(tops.min(), 1)} only"
-        return f" Naive fails here: {up}, {_ZERO}, and 0 / 0 is NaN."
+        low = tops.min()
+        only = f"score / T goes up to {short(low, 1)} only"
+        why = f"a whole {figure.axis} is masked" if np.isinf(low) else only
+        return f" Naive fails here: {why}, {_ZERO}, and 0 / 0 is NaN."
     return f" Naive works here: {up}, and {_FITS}."
 
 

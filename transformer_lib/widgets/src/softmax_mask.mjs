@@ -95,11 +95,14 @@ function naively({ state }, row) {
   const lists = given(state).filter((_, i) => axis === "column" || i === (row ?? i));
   const sums = lists.map((list) => float32(sum(powersOf(list, t))));
   const tops = lists.map((list) => Math.max(...list) / t);
-  const up = `score / T goes up to ${short(Math.max(...tops), 1)}`;
+  const low = Math.min(...tops);
+  const upTo = (top) => `score / T goes up to ${short(top, 1)}`;
+  const up = upTo(Math.max(...tops));
   if (sums.includes(Infinity))
     return ` Naive fails here: ${up}, exp fits in float32 up to 88.7 only, and inf / inf is NaN.`;
+  const why = low === -Infinity ? `a whole ${axis} is masked` : `${upTo(low)} only`;
   if (sums.includes(0))
-    return ` Naive fails here: score / T goes up to ${short(Math.min(...tops), 1)} only, exp of that is 0 in float32, and 0 / 0 is NaN.`;
+    return ` Naive fails here: ${why}, exp of that is 0 in float32, and 0 / 0 is NaN.`;
   return ` Naive works here: ${up}, and exp fits in float32 up to 88.7.`;
 }
 
