@@ -442,7 +442,7 @@ def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(visit
     assert page.said() == held
     page.page.keyboard.press("Shift+Tab")
     page.page.keyboard.press("Escape")
-    assert page.said().startswith("After 2 merges, ")
+    assert page.said().startswith("Before any merge, ")
     page.page.keyboard.press("ArrowUp")
     page.page.keyboard.press("ArrowDown")
     assert page.said().startswith("“n” + “t”, ")

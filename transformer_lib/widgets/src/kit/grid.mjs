@@ -4,6 +4,8 @@ const MOVES = {
   ArrowDown: ([r, c]) => [r + 1, c],
   ArrowLeft: ([r, c]) => [r, c - 1],
   ArrowRight: ([r, c]) => [r, c + 1],
+  PageUp: ([, c]) => [0, c],
+  PageDown: ([, c], [rows]) => [rows - 1, c],
   Home: ([r], size, all) => [all ? 0 : r, 0],
   End: ([r], [rows, cols], all) => [all ? rows - 1 : r, cols - 1],
 };
