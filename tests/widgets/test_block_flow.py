@@ -240,6 +240,23 @@ def test_copied_pytorch_would_notice_a_wrong_number(what, own):
         exec(answer["pytorch"], {})
 
 
+@pytest.mark.parametrize("residual", ["pre", "post"])
+def test_copied_pytorch_of_ones_own_model_says_how_to_compute_it(residual):
+    model, tokenizer = own_decoder(residual=residual)
+    figure = BlockFlow(**BlockFlow.followed(model, tokenizer, "the theme", 1))
+    states = json.dumps([figure.state()])
+    (answer,) = json.loads(run_node(SHOWN, "block_flow", stdin=states))
+    why, how = (
+        line.removeprefix("# ")
+        for line in answer["pytorch"].splitlines()
+        if line.startswith("#")
+    )
+    assert why.startswith("your model is not in this page, so its numbers are only")
+    names = {"BlockFlow": BlockFlow, "model": model, "tokenizer": tokenizer}
+    exec(f"computed = {how}", names)
+    assert names["computed"]["flow"] == figure.flow
+
+
 def test_copied_pytorch_would_notice_another_leader():
     (answer,) = json.loads(
         run_node(SHOWN, "block_flow", stdin=json.dumps([BlockFlow().state()]))
@@ -387,17 +404,71 @@ def test_a_prompt_that_cannot_be_read_is_kept_and_explained(opened):
     assert page.said() == BlockFlow().summary()
     said = page.page.locator(".controls [role=status]")
     assert said.inner_text() == (
-        "prompt must be 1 to 64 tokens, got 0; shown is the one before."
+        "A prompt must be 1 to 300 characters, this one has 0: type a letter. "
+        "Shown is the prompt before."
     )
     assert field.input_value() == ""
     field.fill("I")
     assert page.said() == BlockFlow("I").summary()
     assert said.inner_text() == ""
     field.fill("a b " * 40)
-    assert "tokens, got 81;" in said.inner_text()
+    assert said.inner_text().startswith(
+        "A prompt must be 1 to 64 tokens, this one has 81: delete some. "
+    )
     page.page.keyboard.press("Tab")
     page.said()
     assert (field.input_value(), said.inner_text()) == ("I", "")
+
+
+def test_half_a_character_is_shown_as_unknown(opened):
+    page = opened()
+    page.page.get_by_label("Your prompt").evaluate(
+        """(field) => { field.value = "a\\ud83d";
+            field.dispatchEvent(new Event("input")); }"""
+    )
+    assert page.said() == BlockFlow("a\ufffd").summary()
+
+
+def test_a_held_row_ends_with_its_token_and_its_prompt(opened):
+    page = opened()
+    row = page.page.locator("[data-row]").nth(7)
+    for change, want in (
+        (
+            lambda: page.page.locator(".tokens input").nth(2).click(),
+            BlockFlow(position=2),
+        ),
+        (lambda: page.page.get_by_label("Your prompt").fill("two"), BlockFlow("two")),
+    ):
+        row.click()
+        page.page.mouse.move(0, 0)
+        page.page.evaluate("document.activeElement.blur()")
+        assert page.said().startswith("Block 4, attention, adds")
+        change()
+        assert page.said() == want.summary()
+        assert page.page.locator(".locked").count() == 0
+
+
+def test_a_row_that_the_books_model_does_not_have_is_let_go(visit, put):
+    tokenizer = Tokenizer.train("the theme of the thesis", 260)
+    deep = tiny_model(Decoder, tiny(vocab_size=264, n_layers=12), torch.float32)
+    own = BlockFlow(**BlockFlow.followed(deep, tokenizer, "the theme"))
+    own.selected = [24]
+    page = visit()
+    page.open(put(own.html()))
+    page.page.get_by_role("button", name="Ask the book's model").click()
+    alive(page)
+    assert page.said() == BlockFlow("the theme").summary()
+    own.selected = [24]
+    own.source = "page"
+    assert own.summary() == BlockFlow("the theme").summary()
+
+
+def test_a_share_says_what_it_is_a_share_of(opened):
+    page = opened()
+    said = page.page.locator("p.stack").inner_text()
+    assert "the first is 87 % as long as stream + addition, the last 22 %." in said
+    shares = random_stacks()["pre"]["shares"]
+    assert (round(100 * shares[0]), round(100 * shares[-1])) == (87, 22)
 
 
 def test_the_link_keeps_prompt_and_token(opened, visit):
@@ -478,7 +549,7 @@ def test_a_finger_can_do_what_is_to_be_tried(opened):
     page.page.locator("[data-row]").nth(7).tap()
     assert page.said() == BlockFlow(selected=[7]).summary()
     page.page.locator(".tokens label").nth(3).tap()
-    assert page.said() == BlockFlow(position=3, selected=[7]).summary()
+    assert page.said() == BlockFlow(position=3).summary()
     page.page.locator(".options label", has_text="post-norm").tap()
     page.said()
     said = page.page.locator("p.stack").inner_text()

@@ -5,11 +5,13 @@ import json
 import random
 from pathlib import Path
 
+import matplotlib
 import pytest
 import torch
 import torch.nn.functional as F
 import traitlets
 from figure_page import run_node
+from matplotlib import pyplot
 from tolerances import PAGE_TOLERANCE, assert_near
 from touch import tab_stops
 
@@ -25,7 +27,10 @@ from transformer_lib.inspection import (
 )
 from transformer_lib.widgets.heads_grid import HeadsGrid
 from transformer_lib.widgets.heads_values import period_of, rows_of
+from transformer_lib.widgets.picture import cividis
 from transformer_lib.widgets.weights import pack, pack_model
+
+matplotlib.use("Agg")
 
 SHOWN = Path(__file__).parent / "shown.mjs"
 RUN = """
@@ -719,3 +724,62 @@ def test_every_width_fits(visit, put, width, count):
     for one, other in itertools.combinations(boxes, 2):
         beside = abs(one["y"] - other["y"]) > 8 or one["x"] + one["width"] <= other["x"]
         assert beside or other["x"] + other["width"] <= one["x"]
+
+
+def test_a_scale_says_which_color_is_which_weight(visit, put):
+    page = visit(**PHONE)
+    page.open(put(HeadsGrid().html()))
+    scale = page.page.locator(".caption", has_text="weight 0").locator("..")
+    assert scale.locator("text").all_text_contents() == ["weight 0", "1"]
+    boxes = scale.locator("path[fill]")
+    fills = boxes.evaluate_all("all => all.map(path => path.getAttribute('fill'))")
+    wanted = [cividis(level / 10).lstrip("#") for level in range(11)]
+    assert [bytes(map(int, fill[4:-1].split(","))).hex() for fill in fills] == wanted
+    places = [box.bounding_box()["x"] for box in boxes.all()]
+    assert places == sorted(set(places))
+    still = HeadsGrid().drawing()
+    assert all(text in still for text in (">weight 0<", ">1<", *wanted))
+    plotted = HeadsGrid().plot()
+    assert "weight of a key" in [axes.get_ylabel() for axes in plotted.axes]
+    pyplot.close(plotted)
+
+
+@pytest.mark.parametrize("options", [PHONE, {}])
+def test_a_head_that_is_off_keeps_its_number(visit, put, options):
+    page = visit(**options)
+    page.open(put(HeadsGrid(off=[[1, 3]]).html()))
+    texts = page.page.locator("g.off .caption text")
+    shown = [text for text in texts.all_text_contents() if text]
+    assert shown == ["L1 H3", "0.95", "induction", "✗ off"]
+    mark, *_, name = (t.bounding_box() for t in reversed(texts.all()))
+    assert mark["y"] + mark["height"] < name["y"]
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_every_letter_is_named_at_its_row_and_column(visit, put, width):
+    page = visit(viewport={"width": width, "height": 700})
+    ids = list(range(1, 17)) * 2
+    page.open(put(HeadsGrid(ids=ids, shown=[[1, 3]]).html()))
+    for kind in ("query", "key"):
+        labels = page.page.locator(f".panel:visible .token.{kind}")
+        assert labels.all_text_contents() == HeadsGrid(ids=ids).tokens
+        places = labels.evaluate_all(
+            "all => all.map(t => [t.getBBox().x, +t.getAttribute('y')])"
+        )
+        assert all(
+            abs(x - u) > 6 or abs(y - v) > 11
+            for (x, y), (u, v) in itertools.combinations(places, 2)
+        )
+
+
+def test_longer_names_that_are_left_out_are_said_to_be(visit, put):
+    page = visit(**PHONE)
+    ids = list(range(31, 47)) * 2
+    page.open(put(HeadsGrid(ids=ids, shown=[[1, 3]]).html()))
+    labels = page.page.locator(".panel:visible .token.key").all_text_contents()
+    assert labels[::2] == [str(token) for token in ids[::2]]
+    assert set(labels[1::2]) == {""}
+    assert page.page.get_by_text("every 2nd token is named").is_visible()
+    plotted = HeadsGrid(ids=ids).plot()
+    assert plotted.get_supylabel() == "query; 1 in 3 is named"
+    pyplot.close(plotted)

@@ -67,7 +67,9 @@ class BlockFlow(ServesWeights, Figure):
 
     def _follow(self, _change: Any) -> None:
         if self.source == "page":
-            self.flow = streams.follow_shipped(self.prompt, self.position)
+            flow = streams.follow_shipped(self.prompt, self.position)
+            rows = len(flow["lengths"])
+            self.update(flow=flow, selected=[r for r in self.selected if r < rows])
 
     def _accept(self, proposal: Any) -> Any:
         return rounded(super()._accept(proposal))

@@ -85,7 +85,8 @@ def _stack(figure: BlockFlow) -> str:
         bar = {"x": 20 + (r + 1) * step, "width": step - 2, "height": 50 * share}
         body.append(tag("rect", **bar, y=150 - 50 * share, fill=color))
     caption = words.caption(figure.residual, stack)
-    title = f"random {figure.residual}-norm stack: the stream, below it each addition"
+    title = f"random {figure.residual}-norm stack: the stream; below it each addition"
+    title += " as part of stream + addition"
     body.append(tag("text", title, x=20, y=168))
     return svg(700, 176, caption, body)
 

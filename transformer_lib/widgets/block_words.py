@@ -116,8 +116,8 @@ def caption(kind: str, stack: dict[str, Sequence[float]]) -> str:
         "before shrinks",
     }[kind]
     return (
-        f"{kind.capitalize()}-norm: {what}: the first is {percent(shares[0])} of the "
-        f"sum, the last {percent(shares[-1])}."
+        f"{kind.capitalize()}-norm: {what}: the first is {percent(shares[0])} as long "
+        f"as stream + addition, the last {percent(shares[-1])}."
     )
 
 
@@ -129,7 +129,9 @@ def table(figure: BlockFlow) -> tuple[list[str], list[list[Any]]]:
     rows = [_table_row(flow, r) for r in range(len(flow["lengths"]))]
     stack = figure.stacks[figure.residual]
     for r, length in enumerate(stack["lengths"]):
-        added = f"{percent(stack['shares'][r - 1])} of the sum" if r else ""
+        added = ""
+        if r:
+            added = f"{percent(stack['shares'][r - 1])} of stream + addition"
         name = f"random {figure.residual}-norm stack: {_name(r)}"
         rows.append([name, number(length, 2), added, *[""] * (2 + len(ranks))])
     return ["after", "length", "addition", "angle", *ranks, answer], rows

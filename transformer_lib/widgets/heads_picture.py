@@ -35,8 +35,8 @@ def drawing(grid: HeadsGrid) -> str:
         left, top = i % columns * step, i // columns * (step + 12)
         body += _thumbnail(grid, head, (left, top, step - 12))
     top = len(heads) // columns * (step + 12) + 8
-    body += _bars(grid, top)
-    height = top + 34 * len(bars(grid))
+    body += [*_scale(top), *_bars(grid, top + 24)]
+    height = top + 24 + 34 * len(bars(grid))
     label = f"Attention maps of {len(heads)} heads, and losses. {grid.summary()}"
     return svg(_WIDTH, height, label, body)
 
@@ -67,6 +67,17 @@ def _thumbnail(
     ]
 
 
+def _scale(top: float) -> list[str]:
+    """Say which color is which weight."""
+    shades = range(_LEVELS + 1)
+    box = {"y": top, "width": 12, "height": 12}
+    return [
+        *(tag("rect", x=66 + 12 * i, fill=cividis(i / _LEVELS), **box) for i in shades),
+        tag("text", "weight 0", x=0, y=top + 10),
+        tag("text", "1", x=204, y=top + 10),
+    ]
+
+
 def _bars(grid: HeadsGrid, top: float) -> list[str]:
     rows = bars(grid)
     most = max([loss for _, loss in rows if loss] or [1.0])
@@ -92,6 +103,8 @@ def plot(grid: HeadsGrid) -> Any:
     ratios = [*[4] * lines, 2.4]
     cells = figure.add_gridspec(lines + 1, columns, height_ratios=ratios)
     names = [token_text(token, 4) for token in grid.tokens]
+    every = max(1, n // 10)
+    figure.supylabel(f"query; 1 in {every} is named" if every > 1 else "query")
     for i, head in enumerate(heads):
         axes = figure.add_subplot(cells[i // columns, i % columns])
         seen = np.full((n, n), np.nan)
@@ -99,12 +112,13 @@ def plot(grid: HeadsGrid) -> Any:
             seen[q, : q + 1] = row
         alpha = 0.25 if head in grid.off else 1.0
         axes.imshow(seen, vmin=0, vmax=1, cmap="cividis", alpha=alpha)
-        every = range(0, n, max(1, n // 10))
-        axes.set_xticks(every, [names[j] for j in every], fontsize=8)
-        axes.set_yticks(every, [names[j] for j in every], fontsize=8)
+        axes.set_xticks(range(0, n, every), names[::every], fontsize=8)
+        axes.set_yticks(range(0, n, every), names[::every], fontsize=8)
         axes.set_xlabel(f"{words.name(head)}{', off' if head in grid.off else ''}")
         if head in grid.shown:
             axes.xaxis.label.set_weight("bold")
+    scale = plt.cm.ScalarMappable(cmap="cividis")  # from 0 to 1
+    figure.colorbar(scale, ax=figure.axes, label="weight of a key")
     _plot_bars(figure.add_subplot(cells[lines, :]), grid)
     return figure
 

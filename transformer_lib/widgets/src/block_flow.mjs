@@ -48,10 +48,6 @@ export function layout(state, room = 680) {
 
 export const locked = ({ selected }) => (selected.length ? [selected[0], 0] : null);
 
-/** Every attribute, as `fill` keeps those that are not named. */
-const plain = ({ text, x, y, class: kind = null, "text-anchor": anchor = null }) =>
-  ({ text, x, y, class: kind, "text-anchor": anchor });
-
 /** The prompt; what cannot be read stays a draft, and the line below says why. */
 function promptField(ui) {
   const said = h("span", { role: "status" });
@@ -60,19 +56,17 @@ function promptField(ui) {
     label: "Your prompt", maxlength: SIGNS,
     get: ({ prompt }) => draft ?? prompt,
     disabled: (state) => !here(state),
-    set(prompt, { selected }) {
+    set(typed) {
+      const prompt = typed.replace(/\p{Surrogate}/gu, "\ufffd"); // half a character
       const problem = page.problem(prompt);
-      draft = problem === null ? null : prompt;
-      set(said, { text: problem === null ? "" : `${problem}; shown is the one before.` });
-      return draft === null ? { prompt, position: 63, selected } : {};
+      draft = problem && prompt;
+      set(said, { text: problem && `${problem}. Shown is the prompt before.` });
+      return problem ? {} : { prompt, position: 63, selected: [] };
     },
   });
-  const end = () => {
+  field.addEventListener("focusout", () => {
     draft = null;
     set(said, { text: "" });
-  };
-  field.addEventListener("focusout", () => {
-    end();
     ui.repaint();
   });
   return [field, said];
@@ -101,7 +95,7 @@ function tokenChoice(ui) {
   }
   const create = (_, i) =>
     h("label", {},
-      h("input", { type: "radio", name: "token", onchange: () => ui.set({ position: i }) }),
+      h("input", { type: "radio", name: "token", onchange: () => ui.set({ position: i, selected: [] }) }),
       h("span"));
   return {
     node,
@@ -122,7 +116,7 @@ function tokenChoice(ui) {
 function origin(ui) {
   const node = h("div", { class: "origin" });
   const own = h("span", { text: "Numbers from Python: your own model. " });
-  const ask = ui.button({ label: "Ask the book's model", action: () => ({ source: "page" }) });
+  const ask = ui.button({ label: "Ask the book's model", action: () => ({ source: "page", selected: [] }) });
   let asked = null;
   ui.bind(({ source }) => {
     if (source === "page") asked ??= bring(ui, MODEL, use);
@@ -155,14 +149,14 @@ function streamView(ui) {
     set(svg, { width: at.room, height: at.height });
     set(note, { text: "flows down; each layer adds to it, at 0° more of the same, at 90° all new. The lens reads it as if it were the end" });
     fill(paths, outside.paths, "path");
-    fill(texts, outside.texts.map(plain), "text");
+    fill(texts, outside.texts, "text");
     const [active, hold] = [ui.active()?.[0], ui.locked()?.[0]];
     join(body, flow.lengths, (_, r) => r, create, ({ children: [shape, cell] }, _, r) => {
       const { part, paths: strokes, bars, texts: words, box } = row(geometry, r);
       set(shape, { "data-part": part });
       fill(shape.children[0], bars, "rect");
       fill(shape.children[1], strokes, "path");
-      fill(shape.children[2], words.map(plain), "text");
+      fill(shape.children[2], words, "text");
       set(cell, {
         "data-row": r, "aria-selected": String(hold === r), "aria-label": sentenceOf(flow, r),
         class: [hold === r && "locked", active === r && "active"].join(" "),
@@ -191,7 +185,7 @@ function stackView(ui) {
     set(svg, { width: shape.width, height: shape.height, "aria-label": text });
     fill(parts[0], shape.paths, "path");
     fill(parts[1], shape.bars, "rect");
-    fill(parts[2], shape.texts.map(plain), "text");
+    fill(parts[2], shape.texts, "text");
     set(said, { text });
   }
   return { node, draw };
@@ -228,7 +222,7 @@ export default figure({
   name: "block_flow",
   title: "One token's stream through the blocks",
   tip:
-    "scroll down the layers: which brings the bold bar? Then follow another token, or type a prompt. In the stack " +
+    "which layer brings the bold bar? Follow another token, or type a prompt. In the stack " +
     "below, switch to post-norm: does the stream still grow?",
   traits: ["prompt", "position", "source", "flow", "residual", "stacks", "selected"],
   layout,
@@ -238,14 +232,13 @@ export default figure({
   locked,
   build,
   css: `
-.say{min-height:3em}
 .origin,.tokens{flex-basis:100%}.coming{margin:0;min-height:3em}.coming progress{width:9em}
 .tokens{flex-wrap:nowrap!important}.tokens .name{flex:none}.tokens .options{min-width:0;overflow-x:auto;position:relative}[data-before]::before,[data-after]::after{content:"◂";position:sticky;z-index:1;left:0;flex:none;align-self:stretch;display:grid;place-items:center;
 width:22px;margin-right:-22px;background:var(--ground);border:0 solid var(--line);border-right-width:1px;pointer-events:none}
 [data-after]::after{content:"▸";left:auto;right:0;margin:0 0 0 -22px;border-width:0 0 0 1px}
 .tokens label{flex:none;white-space:pre;font-family:var(--mono)}
 .band{fill:var(--text);fill-opacity:.35}
-.group,.rule{fill:none;stroke:var(--line)}.group{stroke-width:2}
+.group,.rule{stroke:var(--line)}.group{stroke-width:2}
 .flow{stroke:var(--text);stroke-opacity:.35;stroke-width:5}
 .vector{fill:none;stroke-width:2.5}.into{fill:none;stroke-width:1.5}
 path.attention{stroke:var(--query)}path.ff{stroke:var(--value)}
@@ -257,7 +250,7 @@ rect.attention,svg text.attention{fill:var(--query)}rect.ff,svg text.ff{fill:var
 .switch{display:flex;flex-wrap:wrap;gap:.2rem 1.5rem;align-items:center;margin-bottom:.3rem}
 .switch .choice{font-size:max(13px,.88em)}.stack{margin-top:.5rem;font-size:max(14px,.95em);min-height:4.6em}
 @media (forced-colors:active){.band,.room,.other{fill:GrayText}.answer,rect.attention,rect.ff{fill:CanvasText}
-.vector,.into,.flow,.group,.rule,.root{stroke:CanvasText!important}}
+path[class]{stroke:CanvasText!important}}
 @container (max-width:30rem){.say{min-height:10.6em;margin:4px 0}.stack{min-height:9.2em}.tokens{flex-wrap:wrap!important;gap:0 .5rem}.coming{min-height:4.6em}
 .formula{padding-inline:.3rem}.equation{font-size:.88em}.formula button[data-part=stream]{font-size:12px;padding:0}}
 `,

@@ -100,7 +100,7 @@ function gallery(ui) {
       return true;
     },
   });
-  const picture = () => s("g", {}, s("g"), s("path", { class: "hatch" }), s("path", { class: "cross" }), s("g", { class: "caption" }));
+  const picture = () => s("g", {}, s("g"), s("path", { class: "hatch" }), s("g", { class: "caption" }));
   const place = () =>
     s("g", { role: "gridcell" }, s("rect", { fill: "transparent" }), ...ring());
   function draw(geometry, heads) {
@@ -111,13 +111,11 @@ function gallery(ui) {
     set(node, { style: `width:${width}px` });
     const [active, hold] = [ui.active(), ui.locked()].map(placeOf).map(String);
     const rows = Array.from({ length: lines }, (_, r) => small.thumbs.filter(({ row }) => row === r));
-    join(maps, small.thumbs, (_, i) => i, picture, (map, thumb) => {
-      const [paths, hatch, cross, texts] = map.children;
-      const { x, y, width: w } = thumb.box;
+    join(maps, [...small.thumbs, small.scale], (_, i) => i, picture, (map, thumb) => {
+      const [paths, hatch, texts] = map.children;
       set(map, { class: thumb.off ? "off" : null });
       fill(paths, thumb.shades, "path");
       set(hatch, { d: thumb.later });
-      set(cross, { d: thumb.off ? `M${x + 4} ${y + 4}l${w - 8} ${w - 8}m0 ${8 - w}l${8 - w} ${w - 8}` : null });
       fill(texts, thumb.texts.map(words), "text");
     });
     join(body, rows, (_, r) => r, () => s("g", { role: "row" }), (line, thumbs) =>
@@ -148,7 +146,7 @@ function lossPanel() {
   set(note, { text: "nats per token" });
   const draw = ({ bars: shape }) => {
     set(svg, { width: shape.width, height: shape.height, "aria-label": shape.label });
-    fill(boxes, shape.rows.map(({ bar, off }) => ({ ...bar, class: off ? "bar off" : "bar" })), "rect");
+    fill(boxes, shape.rows.map(({ bar, off }) => ({ ...bar, fill: "currentColor", class: off ? null : "quiet" })), "rect");
     fill(texts, shape.rows.flatMap((row) => row.texts.map(words)), "text");
   };
   return { node, draw };
@@ -276,11 +274,8 @@ export default figure({
   css: `
 .say{min-height:4.6em}.coming,.panel~.controls{flex-basis:100%;margin:0}
 .off>g:first-of-type{opacity:.25}
-.cross{stroke:var(--text);stroke-width:2;fill:none}
 .marks{stroke-dasharray:3 3;fill:none}
-.bar{fill:var(--quiet)}.bar.off{fill:var(--text)}
 :where(.shown)>.ring{stroke:var(--line)}
-@media (forced-colors:active){.bar{fill:CanvasText}.cross{stroke:CanvasText}}
 @container (max-width:30rem){.say{min-height:9em}}
 `,
 });

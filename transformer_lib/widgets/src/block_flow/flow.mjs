@@ -20,7 +20,7 @@ const leaders = (shares) =>
   [...shares.keys()].sort((a, b) => shares[b] - shares[a] || a - b).slice(0, LEADERS);
 
 /**
- * { problem(prompt) -> words or null, logits(prompt, position) of each depth,
+ * { problem(prompt) -> words or "", logits(prompt, position) of each depth,
  * flow(prompt, position) } of an unpacked decoder with a tokenizer.
  */
 export function createFlow(model) {
@@ -39,25 +39,16 @@ export function createFlow(model) {
     },
   };
 
-  function encode(prompt) {
-    const signs = [...prompt].length;
-    if (signs > SIGNS) throw Error(`prompt must be at most ${SIGNS} signs, got ${signs}`);
-    const next = tokenizer.encode(prompt);
-    if (next.length < 1 || next.length > TOKENS)
-      throw Error(`prompt must be 1 to ${TOKENS} tokens, got ${next.length}`);
-    return next;
-  }
+  /** What is wrong with a prompt, and what to do; or "". */
   function problem(prompt) {
-    try {
-      encode(prompt);
-      return null;
-    } catch (error) {
-      return error.message;
-    }
+    const not = (most, what, count) => (count < 1 || count > most) &&
+      `A prompt must be 1 to ${most} ${what}, this one has ${count}: ${count ? "delete some" : "type a letter"}`;
+    return not(SIGNS, "characters", [...prompt].length) || not(TOKENS, "tokens", tokenizer.encode(prompt).length) || "";
   }
   /** Reads what is new of the prompt; the place of the followed token comes back. */
   function read(prompt, position) {
-    const next = encode(prompt);
+    if (problem(prompt)) throw Error(problem(prompt));
+    const next = tokenizer.encode(prompt);
     let same = 0;
     while (same < Math.min(ids.length, next.length) && ids[same] === next[same]) same++;
     session.rewind(same);
@@ -76,7 +67,7 @@ export function createFlow(model) {
   }
   function follow(prompt, position) {
     const depths = logits(prompt, position).map(softmax);
-    const place = Math.min(position, ids.length - 1);
+    const place = read(prompt, position);
     const { states, changes } = kept[place];
     const order = depths.map((shares) => leaders(shares.slice(0, tokenizer.size)));
     const answer = order.at(-1)[0];

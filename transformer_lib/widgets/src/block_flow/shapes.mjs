@@ -33,7 +33,7 @@ function band({ lengths }, at) {
 
 /** What stands around the rows: names of columns, the band, brackets of blocks. */
 export function around({ flow, frame: at }) {
-  const { narrow, middle, words, added, tall, room } = at;
+  const { narrow, middle, words, added, tall } = at;
   const groups = flow.lengths.slice(1).flatMap((_, r) => (r % 2 ? [] : [top(at, r + 1)]));
   const left = narrow ? words - 8 : 4;
   const before = [...flow.tokens.slice(0, flow.position + 1).join("")];
@@ -48,7 +48,6 @@ export function around({ flow, frame: at }) {
       ...(narrow ? [] : [text(added, 10, "addition", "quiet")]),
       text(words, 10, narrow ? `next after ${end}` : `the lens reads: next token after ${end}`, "quiet"),
     ],
-    room,
   };
 }
 
@@ -59,7 +58,8 @@ function arrow(x, y, length, angle) {
     y + more * Math.cos(angle) - by * Math.sin(angle),
   ];
   const end = Math.max(length, 5);
-  return line([[x, y], turned(end, 0)]) + line([turned(end - 5, 4), turned(end, 0), turned(end - 5, -4)]);
+  const tip = turned(end, 0);
+  return line([[x, y], tip, turned(end - 5, 4), tip, turned(end - 5, -4)]);
 }
 
 function addition({ lengths, changes, cosines }, at, r, y) {
@@ -92,10 +92,10 @@ function lens(flow, at, r, y) {
     const wide = Math.max(1, p * (step - 12));
     bars.push({ x, y: low, width: step - 12, height, class: "room" });
     bars.push({ x, y: low, width: wide, height, class: strong ? "answer" : "other" });
-    const kind = strong ? "strong" : null;
+    const kind = strong ? "strong" : "";
     const share = narrow
       ? text(x, y + 33, brief(p), kind) : text(x + step - 12, y + 12, brief(p), kind, "end");
-    return [text(x, y + (narrow ? 21 : 12), tokenText(token, limit), `token ${kind ?? ""}`), share];
+    return [text(x, y + (narrow ? 21 : 12), tokenText(token, limit), `token ${kind}`), share];
   });
   return { bars, texts };
 }
@@ -161,7 +161,7 @@ export function stack({ residual, stacks }, room) {
       text(room - SIDE + 6, middle, number(lengths.at(-1), 1), "strong"),
       text(SIDE - 6, LOW - 8, percent(shares[0]), null, "end"),
       text(room - SIDE + 6, LOW - 8, percent(shares.at(-1))),
-      text(0, LOW + 14, "share of each addition", "quiet"),
+      text(0, LOW + 14, "addition as part of stream + addition", "quiet"),
       text(room, LOW + 14, "depth →", "quiet", "end"),
     ],
   };

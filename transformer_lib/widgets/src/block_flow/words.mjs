@@ -77,7 +77,7 @@ export function caption(kind, { lengths, shares }) {
         "not each time, additions count less"
       : `Post-norm: each norm puts the stream back to the same length, ${now}. New additions ` +
         "stay large, and what was there before shrinks";
-  return `${what}: the first is ${percent(shares[0])} of the sum, the last ${percent(shares.at(-1))}.`;
+  return `${what}: the first is ${percent(shares[0])} as long as stream + addition, the last ${percent(shares.at(-1))}.`;
 }
 
 const nameOf = (r) => (r ? `block ${block(r)}, ${part(r)}` : "embedding");
@@ -98,7 +98,7 @@ export function table({ flow, state: { residual, stacks } }) {
       ...flow.lengths.map((_, r) => row(flow, r)),
       ...stack.lengths.map((x, r) => [
         `random ${residual}-norm stack: ${nameOf(r)}`, number(x),
-        r ? `${percent(stack.shares[r - 1])} of the sum` : "", "", "", ...ranks.map(() => ""),
+        r ? `${percent(stack.shares[r - 1])} of stream + addition` : "", "", "", ...ranks.map(() => ""),
       ]),
     ],
   };

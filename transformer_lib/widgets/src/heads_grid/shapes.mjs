@@ -5,6 +5,7 @@ import { capital, name } from "./words.mjs";
 
 const LEVELS = 10; // shades of weights
 const SIGN = 7.6; // width of one monospace sign
+const SAID = { entropy: "entropy", previous: "before", induction: "induction" };
 const TALL = 46; // of a bar with its words
 
 const round = (x) => Math.round(100 * x) / 100;
@@ -36,12 +37,9 @@ function later(n, left, top, cell, gap) {
 /** What stands below a thumbnail, on the second line. */
 function tagOf(geometry, head) {
   const { state, score, alone } = geometry;
-  const said = { entropy: "entropy", previous: "before", induction: "induction" };
-  if (isOff(state, head)) return ["✗ off", null];
   if (state.sort === "loss") return ["loss if off", alone(head)];
-  if (said[state.sort]) return [said[state.sort], score(head, state.sort)];
-  const looks = SCORES.slice(1).find((one) => score(head, one) >= 0.5);
-  return looks ? [said[looks], score(head, looks)] : ["", null];
+  const said = SCORES.find((one, i) => one === state.sort || (state.sort === "place" && i && score(head, one) >= 0.5));
+  return said ? [SAID[said], score(head, said)] : ["", null];
 }
 
 const divisors = (n) => [...Array(n).keys()].map((i) => n - i).filter((d) => n % d === 0);
@@ -49,31 +47,40 @@ const divisors = (n) => [...Array(n).keys()].map((i) => n - i).filter((d) => n %
 /** The small maps: { width, height, columns, side, thumbs }. */
 export function thumbnails(geometry, room) {
   const { heads, maps, columns: most } = geometry;
-  const columns = divisors(most).find((n) => n * 64 <= room) ?? 1;
+  const columns = divisors(most).find((n) => n * 64 <= room);
   const step = Math.min(92, Math.floor(room / columns));
   const side = Math.min(78, step - 10);
   const narrow = side < 72; // the number stands on a line of its own
   const caption = narrow ? 49 : 34;
   const tall = side + caption + 12;
   const thumbs = heads.map(([l, h], i) => {
-    const [x, y] = [(i % columns) * step, Math.floor(i / columns) * tall];
+    const [row, col] = [Math.floor(i / columns), i % columns];
+    const [x, y] = [col * step, row * tall];
     const rows = maps[l][h];
     const cell = side / rows.length;
     const [what, value] = tagOf(geometry, [l, h]);
+    const off = isOff(geometry.state, [l, h]);
     return {
-      head: [l, h], row: Math.floor(i / columns), col: i % columns, off: isOff(geometry.state, [l, h]),
-      shades: shades(rows, x + 5, y + 5, cell), later: later(rows.length, x + 5, y + 5, cell, 8),
+      head: [l, h], row, col, off,
+      shades: shades(rows, x + 5, y + 5, cell), later: off ? "" : later(rows.length, x + 5, y + 5, cell, 8),
       box: { x: x + 1, y: y + 1, width: side + 8, height: tall - 4 },
       texts: [
         [x + 6, y + side + 15, `L${l} H${h}`, "strong"],
-        [narrow ? x + 6 : x + side + 4, y + side + (narrow ? 45 : 15), value === null ? "" : number(value), null, narrow ? "start" : "end"],
+        [x + side + 4, y + side + (narrow ? 45 : 15), value === null ? "" : number(value), null, "end"],
         [x + 6, y + side + 30, what, "quiet"],
+        [x + side + 4, y + 14, off ? "✗ off" : "", null, "end"],
       ],
     };
   });
+  const lines = heads.length / columns;
+  const low = lines * tall;
   return {
-    thumbs, columns, lines: heads.length / columns,
-    width: columns * step, height: (heads.length / columns) * tall,
+    thumbs, columns, lines,
+    width: Math.max(columns * step, 190), height: low + 20,
+    scale: {
+      shades: shades([]).map(({ fill }, i) => ({ fill, d: `M${64 + 9 * i} ${low}h9v12h-9z` })),
+      texts: [[6, low + 6, "weight 0"], [168, low + 6, "1"]],
+    },
   };
 }
 
@@ -135,7 +142,7 @@ export function largeMap(geometry, head, room) {
   const cell = Math.max(6, Math.min(60, Math.floor(Math.min(room, 340) - left - over - 2) / n));
   const every = Math.ceil(11 / cell);
   const middle = (i) => (i + 0.5) * cell;
-  const label = (text, i) => (i % every ? "" : text);
+  const label = (text, i) => (!flat && i % every ? "" : text);
   const marks = (period ? ["induction", "previous"] : ["previous"])
     .map((one) => [one, band(geometry, n, one, left, top, cell)]);
   const low = top + n * cell;
@@ -144,13 +151,13 @@ export function largeMap(geometry, head, room) {
   return {
     head, n, left, top, cell, width: left + n * cell + over + 2, height: low + 20,
     title: `${capital(name(head))}${isOff(geometry.state, head) ? ", off" : ""}`,
-    note: [...(period ? [["induction", "induction"]] : []), ["before", "previous"]]
-      .map(([word, one]) => `${word} ${number(score(head, one))}`).join(" · "),
+    note: marks.map(([one]) => `${SAID[one]} ${number(score(head, one))}`).join(" · ") +
+      (flat || every < 2 ? "" : " · every 2nd token is named"),
     shades: shades(maps[l][h], left, top, cell),
     later: later(n, left, top, cell, 9),
     marks: marks.map(([, { d }]) => d).join(""),
     texts: [
-      ...texts.map((text, i) => [left - 5, top + middle(i), label(text, i), "token query", "end"]),
+      ...texts.map((text, i) => [left - 5 - (flat && 10 * (i % every)), top + middle(i), label(text, i), "token query", "end"]),
       ...texts.map((text, i) => {
         const [x, y] = [left + middle(i), top - 8];
         return [x, y, label(text, i), "token key", flat ? "middle" : "start", flat ? null : `rotate(-45 ${x} ${y})`];
