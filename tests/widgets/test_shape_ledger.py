@@ -226,8 +226,14 @@ def test_copied_pytorch_runs_and_asserts_the_state(pairs):
     [
         ("parameters == 124439808", "parameters == 124439809"),
         ("total_flops() == 291648307200", "total_flops() == 291648307201"),
-        ("logits.shape == (1, 1024, 50257)", "logits.shape == (1, 1024, 50256)"),
-        ("shape == (1, 12, 1024, 64)", "shape == (1, 12, 64, 1024)"),
+        ("[1, 1024, 50257], 205852672", "[1, 1024, 50256], 205852672"),
+        ("[1, 1024, 50257], 205852672", "[1, 1024, 50257], 205852673"),
+        ("(split, 12, [1, 12, 1024, 64]", "(split, 12, [1, 12, 64, 1024]"),
+        (
+            "(up, 12, [1, 1024, 3072], 150994944)",
+            "(up, 11, [1, 1024, 3072], 150994944)",
+        ),
+        ("total == 2140483584", "total == 2140483583"),
     ],
 )
 def test_copied_pytorch_fails_when_a_number_is_wrong(right, wrong):
@@ -235,6 +241,45 @@ def test_copied_pytorch_fails_when_a_number_is_wrong(right, wrong):
     assert right in answer["pytorch"]
     with pytest.raises(AssertionError):
         exec(answer["pytorch"].replace(right, wrong), {})
+
+
+def test_copied_pytorch_holds_shape_and_bytes_of_each_line():
+    ledger = ShapeLedger(batch=2, length=5, d_model=12, n_heads=3, n_layers=2)
+    (answer,) = ask_node([ledger])
+    names = {}
+    exec(answer["pytorch"], names)
+    lines = ledger.lines()
+    assert len(names["lines"]) == len(lines) == 19
+    for (_, blocks, shape, size), line in zip(names["lines"], lines, strict=True):
+        assert (blocks, tuple(shape)) == (line.blocks, line.shape)
+        assert size == line.blocks * line.n_bytes
+    assert names["total"] == ledger.n_bytes()
+
+
+def test_each_column_has_one_unit_and_whole_numbers():
+    header, rows = ShapeLedger().table()
+    assert header[3:] == ["parameters (count)", "compute (FLOPs)", "results (bytes)"]
+    for column in zip(*(row[3:] for row in rows), strict=True):
+        assert all(type(number) is int for number in column)
+        assert sum(column[:-1]) == column[-1]
+    large = ShapeLedger(
+        d_model=16_384, n_heads=128, n_layers=128, length=1000, batch=64
+    )
+    assert large.table()[1][-1][4] == f"{large.flops():.3e}" == "5.484e+16"
+
+
+def test_reset_forgets_the_change_before(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger().html()))
+    page.page.get_by_label("Model").select_option("GPT-3")
+    page.said()
+    assert watched(page)[1] == "sizes of another model"
+    page.page.get_by_role("button", name="Reset").click()
+    assert page.said() == ShapeLedger().summary()
+    assert watched(page) == (["124M", "292G", "604M"], "")
+    enter(page.page, "tokens T", 512)
+    page.said()
+    assert watched(page)[1] == "T 1024 → 512"
 
 
 def test_copied_wrong_reshape_is_wrong():

@@ -432,16 +432,23 @@ def drawn_to(page):
 def test_the_reader_predicts_then_looks(visit, put):
     page = visit()
     page.open(put(TrainScrub().html()))
-    assert page.said().endswith("When will the second copy become easy? Mark it first.")
+    asked = "At which step will the second copy become easy? Predict it first: "
+    assert page.said().startswith(f"{asked}the answer is hidden until you train. Step")
+    assert page.page.get_by_text("hidden until you train", exact=True).count() == 1
+    tip = page.page.locator(".try").inner_text()
+    assert "Drag the mark there first: the answer is hidden until you train" in tip
     assert page.page.locator("text=below half of the first").count() == 0
     mark(page).focus()
     assert mark(page).get_attribute("aria-valuetext") == "none yet"
     for _ in range(12):
         page.page.keyboard.press("ArrowRight")
     assert mark(page).get_attribute("aria-valuetext") == "step 120"
+    assert page.said().startswith("Step 0 of 600")
     assert page.said().endswith("the second copy becomes easy at step 120.")
     slider(page).focus()
     page.page.keyboard.press("End")
+    page.said()
+    assert page.page.get_by_text("hidden until you train", exact=True).count() == 0
     assert page.said() == TrainScrub(frame=LAST, predicted=120).summary()
     assert "You predicted step 120; the second copy’s loss fell below" in page.said()
     assert page.page.locator("text=420: below half of the first copy").count() == 1
@@ -504,6 +511,29 @@ def test_a_drag_moves_the_step_and_above_the_curves_the_prediction(visit, put, w
     assert page.said().startswith("Step 600 of 600")
     mouse.move(*place(page, 100, 90))
     assert page.said().startswith("Step 600 of 600")
+
+
+@pytest.mark.parametrize("by", ["finger", "mouse"])
+def test_a_tap_on_the_mark_is_no_prediction(visit, put, by):
+    page = visit(**(PHONE if by == "finger" else {}))
+    page.open(put(TrainScrub().html()))
+    touch = page.page.touchscreen.tap if by == "finger" else page.page.mouse.click
+    touch(*place(page, 0, 34))
+    touch(*place(page, 10, 30))  # beside its middle
+    assert page.said() == TrainScrub().summary()
+    expect(mark(page)).to_have_attribute("aria-valuetext", "none yet")
+    if by == "mouse":  # with a hand that is not quite still
+        x, y = place(page, 0, 34)
+        page.page.mouse.move(x, y)
+        page.page.mouse.down()
+        page.page.mouse.move(x + 4, y)
+        page.page.mouse.up()
+        assert page.said() == TrainScrub().summary()
+    touch(*place(page, 300, 34))
+    said = mark(page).get_attribute("aria-valuetext")
+    assert abs(int(said.removeprefix("step ")) - 300) <= 3
+    touch(*place(page, 310, 30))
+    assert mark(page).get_attribute("aria-valuetext") == said
 
 
 def test_a_finger_drags_without_scrolling(visit, put):

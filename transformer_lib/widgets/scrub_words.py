@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from transformer_lib.widgets.train_scrub import TrainScrub
 
 
+_QUESTION = (
+    "At which step will the second copy become easy? Predict it first: the answer is "
+    "hidden until you train."
+)
+
+
 def sentence(scrub: TrainScrub) -> str:
     """Say what the held weight is, or how far the model is at this step."""
     return _weight(scrub) if scrub.selected else _overview(scrub)
@@ -20,13 +26,15 @@ def _overview(scrub: TrainScrub) -> str:
     one, two = number(record["first"][k]), number(record["second"][k])
     previous, induction = (number(score) for score in scrub.scores()[k])
     stage = quote([name for name, start in scrub.stages() if start <= k][-1])
-    return (
+    said = (
         f"Step {record['steps'][k]} of {record['steps'][-1]}, stage {stage}: the loss "
         f"is {one} in the first copy, {two} in the second; "
         f"{sum(scrub.right()[k][n:])} of {n - 1} repeated tokens are foreseen. "
-        f"Scores: previous-token head {previous}, induction head {induction}. "
-        f"{_prediction(scrub)}"
+        f"Scores: previous-token head {previous}, induction head {induction}."
     )
+    guess = _prediction(scrub)
+    first = guess == _QUESTION
+    return f"{guess} {said}" if first else f"{said} {guess}"
 
 
 def _prediction(scrub: TrainScrub) -> str:
@@ -39,7 +47,7 @@ def _prediction(scrub: TrainScrub) -> str:
             f"{steps[k]}."
         )
     if step < 0:
-        return "When will the second copy become easy? Mark it first."
+        return _QUESTION
     if scrub.revealed() == len(steps) - 1:
         return f"You predicted step {step}; no such fall came."
     return f"You predict that the second copy becomes easy at step {step}."

@@ -92,12 +92,16 @@ def table(ledger: ShapeLedger) -> tuple[list[str], list[list[Any]]]:
             x.name,
             x.blocks,
             shape(x),
-            x.blocks * x.params,
-            compact(x.blocks * x.flops),
-            compact(x.blocks * x.n_bytes),
+            *(_count(x.blocks * n) for n in (x.params, x.flops, x.n_bytes)),
         ]
         for x in ledger.lines()
     ]
-    totals = [compact(ledger.flops()), compact(ledger.n_bytes())]
-    rows.append(["sum", "", "", ledger.n_params(), *totals])
-    return ["line", "times", "shape", "parameters", "FLOPs", "bytes"], rows
+    totals = [ledger.n_params(), ledger.flops(), ledger.n_bytes()]
+    rows.append(["sum", "", "", *map(_count, totals)])
+    sizes = ["parameters (count)", "compute (FLOPs)", "results (bytes)"]
+    return ["line", "blocks", "shape of the result", *sizes], rows
+
+
+def _count(x: int) -> int | str:
+    """A count; beyond what a browser counts exactly, 4 digits of it."""
+    return x if x < 2**53 else f"{x:.3e}"

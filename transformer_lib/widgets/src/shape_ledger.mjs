@@ -184,6 +184,7 @@ function watch() {
   const sizes = ({ state: { selected, wrong, ...rest } }) => JSON.stringify(rest);
   let [before, now, from, last] = [];
   const typed = (state) => (from = state);
+  const forget = () => (now = null);
   function draw(geometry) {
     // all that is typed into a field at once is one change
     if (!now || sizes(geometry) !== sizes(now)) {
@@ -199,11 +200,12 @@ function watch() {
         set(value, { text });
       });
   }
-  return { node, draw, typed };
+  return { node, draw, typed, forget };
 }
 
 function build(ui) {
   const [all, seen] = [ledger(ui), watch()];
+  ui.onReset(seen.forget);
   const text = h("p", { class: "why" });
   const why = { node: text, draw: ({ state }) => set(text, { text: unnoticed(state) }) };
   const parts = [why, pieces("✗ view alone", true), pieces("✓ view, transpose", false), all];

@@ -91,7 +91,7 @@ function course(ui) {
   );
   const { node, note } = panel("Training", svg);
   let shape = null;
-  let drag = null;
+  let [drag, taken] = [null, null];
   const follow = (event) => {
     const { left } = svg.getBoundingClientRect();
     const state = ui.state();
@@ -107,13 +107,18 @@ function course(ui) {
   svg.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     drag = event.clientY - svg.getBoundingClientRect().top < shape.lane ? "predicted" : "frame";
+    // the mark itself is only taken: who taps it has not said where it should be
+    taken = flag.node.contains(event.target) ? event.clientX : null;
     svg.setPointerCapture(event.pointerId);
     if (drag === "predicted") flag.node.focus({ preventScroll: true });
     event.preventDefault();
-    follow(event);
+    if (taken === null) follow(event);
   });
   svg.addEventListener("pointermove", (event) => {
-    if (svg.hasPointerCapture(event.pointerId)) follow(event);
+    if (!svg.hasPointerCapture(event.pointerId)) return;
+    if (taken !== null && Math.abs(event.clientX - taken) < 6) return;
+    taken = null;
+    follow(event);
   });
   const draw = onChange((geometry) => {
     shape = curves(geometry, geometry.room);
@@ -205,8 +210,9 @@ export default figure({
   name: "train_scrub",
   title: "A training, step by step",
   tip:
-    "the model reads random tokens, then the same again. First predict when it will foresee the " +
-    "second copy; then train it under the curves: does it come slowly, or at once?",
+    "a model reads random tokens, then the same again. At which training step will it foresee the " +
+    "second copy? Drag the mark there first: the answer is hidden until you train the model, under " +
+    "the curves. Does it come slowly, or at once?",
   keys: "; on the mark, arrows move your prediction",
   traits: ["record", "frame", "seen", "predicted", "selected"],
   layout,

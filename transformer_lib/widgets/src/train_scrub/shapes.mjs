@@ -89,7 +89,10 @@ export function curves(geometry, room) {
         [text(left - 6, y(high), high, "quiet", "end"), text(left - 6, y(0), 0, "quiet", "end")]),
       ...ticks(last, narrow ? 3 : 6).map((step) => text(x(step), SCORE[1] + 13, step, "quiet", "middle")),
       ...stages.flatMap((one) => one.text),
-      ...(right - end > 270 ? [text((end + right) / 2, (LOSS[0] + LOSS[1]) / 2, "?", "unknown", "middle")] : []),
+      ...(right - end > 200 ? [
+        text((end + right) / 2, (LOSS[0] + LOSS[1]) / 2 - 10, "?", "unknown", "middle"),
+        text((end + right) / 2, LOSS[1] - 20, "hidden until you train", "quiet", "middle"),
+      ] : []),
       text(0, 8, asked(predicted, narrow), "strong"),
       ...(fallen ? fellAt(x(steps[fall]), steps[fall], room) : []),
     ],
@@ -98,7 +101,7 @@ export function curves(geometry, room) {
 
 function asked(predicted, narrow) {
   if (predicted >= 0) return `Your prediction: easy at step ${predicted}`;
-  return narrow ? "First drag ?: when is the 2nd copy easy?" : "First drag the mark: when will the second copy become easy?";
+  return narrow ? "Predict: drag ? to where 2nd copy is easy" : "Predict first: drag the mark to where the second copy becomes easy";
 }
 
 function fellAt(at, step, room) {

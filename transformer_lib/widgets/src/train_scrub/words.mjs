@@ -1,6 +1,10 @@
 // What TrainScrub says; scrub_words.py says the same. No DOM.
 import { number, python, quote, tokenText } from "../kit/index.mjs";
 
+const QUESTION =
+  "At which step will the second copy become easy? Predict it first: the answer is hidden until " +
+  "you train.";
+
 function prediction({ state, fall, revealed }) {
   const { predicted: step, steps } = state;
   if (fall >= 0 && fall <= revealed)
@@ -8,7 +12,7 @@ function prediction({ state, fall, revealed }) {
       `${step < 0 ? "The" : `You predicted step ${step}; the`} second copy’s loss fell ` +
       `below half of the first’s at step ${steps[fall]}.`
     );
-  if (step < 0) return "When will the second copy become easy? Mark it first.";
+  if (step < 0) return QUESTION;
   if (revealed === steps.length - 1) return `You predicted step ${step}; no such fall came.`;
   return `You predict that the second copy becomes easy at step ${step}.`;
 }
@@ -17,12 +21,13 @@ function overview(geometry) {
   const { state, n, last, foreseen, scores, stages } = geometry;
   const { frame: k, steps, first, second } = state;
   const [previous, induction] = scores[k];
-  return (
+  const said =
     `Step ${steps[k]} of ${last}, stage ${quote(stages.findLast(({ from }) => from <= k).name)}: the loss is ${number(first[k])} in the first copy, ` +
     `${number(second[k])} in the second; ${foreseen[k]} of ${n - 1} repeated tokens are ` +
     `foreseen. Scores: previous-token head ${number(previous)}, induction head ` +
-    `${number(induction)}. ${prediction(geometry)}`
-  );
+    `${number(induction)}.`;
+  const guess = prediction(geometry);
+  return guess === QUESTION ? `${guess} ${said}` : `${said} ${guess}`; // it comes first
 }
 
 /** What one head's weight is. */
