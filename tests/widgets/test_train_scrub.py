@@ -536,6 +536,20 @@ def test_a_tap_on_the_mark_is_no_prediction(visit, put, by):
     assert mark(page).get_attribute("aria-valuetext") == said
 
 
+def test_a_finger_that_scrolls_the_page_predicts_nothing(visit, put):
+    page = visit(**PHONE)
+    page.open(put(TrainScrub().html()))
+    (x, y), (u, v) = place(page, 300, 34), place(page, 400, 90)
+    for start, stops in (
+        ((x, y), [(x, y - 60), (x, y - 120)]),
+        ((u, v), [(u, v - 60), (u, v - 120)]),
+    ):
+        before = page.page.evaluate("scrollY")
+        swipe(page.page, start, *stops)
+        page.page.wait_for_function(f"scrollY > {before}")
+        assert page.said() == TrainScrub().summary()
+
+
 def test_a_finger_drags_without_scrolling(visit, put):
     page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 800})
     page.open(put(TrainScrub().html()))
@@ -546,6 +560,18 @@ def test_a_finger_drags_without_scrolling(visit, put):
     swipe(page.page, at(20, 90), at(200, 90), at(420, 90))
     assert page.said().startswith("Step 420 of 600")
     assert page.page.evaluate("[scrollX, scrollY]") == [0, 0]
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+def test_question_and_answer_move_nothing_below(visit, put, width):
+    page = visit(viewport={"width": width, "height": 900})
+    page.open(put(TrainScrub().html()))
+    high = [page.page.locator(".say").bounding_box()["height"]]
+    for stop, key in ((mark(page), "ArrowRight"), (slider(page), "End")):
+        stop.press(key)
+        page.said()
+        high.append(page.page.locator(".say").bounding_box()["height"])
+    assert len(set(high)) == 1
 
 
 def test_page_keys_move_the_prediction_and_not_the_page(visit, put):

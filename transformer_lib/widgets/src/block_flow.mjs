@@ -232,7 +232,7 @@ export default figure({
   locked,
   build,
   css: `
-.origin,.tokens{flex-basis:100%}.coming{margin:0;min-height:3em}.coming progress{width:9em}
+.origin,.tokens{flex-basis:100%}.coming{margin:0;min-height:3em}
 .tokens{flex-wrap:nowrap!important}.tokens .name{flex:none}.tokens .options{min-width:0;overflow-x:auto;position:relative}[data-before]::before,[data-after]::after{content:"◂";position:sticky;z-index:1;left:0;flex:none;align-self:stretch;display:grid;place-items:center;
 width:22px;margin-right:-22px;background:var(--ground);border:0 solid var(--line);border-right-width:1px;pointer-events:none}
 [data-after]::after{content:"▸";left:auto;right:0;margin:0 0 0 -22px;border-width:0 0 0 1px}

@@ -91,7 +91,7 @@ function course(ui) {
   );
   const { node, note } = panel("Training", svg);
   let shape = null;
-  let [drag, taken] = [null, null];
+  let [drag, marked, still] = [null, false, null];
   const follow = (event) => {
     const { left } = svg.getBoundingClientRect();
     const state = ui.state();
@@ -107,17 +107,21 @@ function course(ui) {
   svg.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     drag = event.clientY - svg.getBoundingClientRect().top < shape.lane ? "predicted" : "frame";
-    // the mark itself is only taken: who taps it has not said where it should be
-    taken = flag.node.contains(event.target) ? event.clientX : null;
+    // who taps the mark has not said where it should be; a finger may want to scroll the page
+    marked = flag.node.contains(event.target);
+    still = marked || event.pointerType === "touch" ? event.clientX : null;
     svg.setPointerCapture(event.pointerId);
     if (drag === "predicted") flag.node.focus({ preventScroll: true });
     event.preventDefault();
-    if (taken === null) follow(event);
+    if (still === null) follow(event);
+  });
+  svg.addEventListener("pointerup", (event) => {
+    if (still !== null && !marked) follow(event);
   });
   svg.addEventListener("pointermove", (event) => {
     if (!svg.hasPointerCapture(event.pointerId)) return;
-    if (taken !== null && Math.abs(event.clientX - taken) < 6) return;
-    taken = null;
+    if (still !== null && Math.abs(event.clientX - still) < 6) return;
+    still = null;
     follow(event);
   });
   const draw = onChange((geometry) => {
@@ -234,6 +238,6 @@ export default figure({
 .cell{fill:none;stroke:var(--line)}.cell.right{stroke:var(--text);stroke-width:2.5}
 @media (forced-colors:active){.curve,.axes,.now,.guess,.fell,.stage,.cell{stroke:CanvasText}
 .future{fill:Canvas}.dot,.knob{fill:CanvasText}svg text.sign.sign{fill:Canvas!important}}
-@container (max-width:30rem){.say{min-height:11.5em}}
+@container (max-width:30rem){.say{min-height:12.2em}}
 `,
 });
