@@ -139,7 +139,7 @@ for got, want in zip((probability, length, change_length, cosine), ${De(t)}):
 # your model is not in this page, so its numbers are only held against each other; to compute them:
 # BlockFlow.followed(model, tokenizer, ${q(t.prompt)}, ${t.position})
 said = ${q(Pe(t))}
-probability, length, change, cosine = map(torch.tensor, ${De(t)})
+probability, length, change, cosine = (torch.tensor(x, dtype=torch.float32) for x in ${De(t)})
 
 assert len(said) == len(length) == len(change) + 1
 assert bool(((0 <= probability) & (probability <= 1)).all())

@@ -46,7 +46,7 @@ const sums = (flow) => `
 # your model is not in this page, so its numbers are only held against each other; to compute them:
 # BlockFlow.followed(model, tokenizer, ${python(flow.prompt)}, ${flow.position})
 said = ${python(leaders(flow))}
-probability, length, change, cosine = map(torch.tensor, ${numbers(flow)})
+probability, length, change, cosine = (torch.tensor(x, dtype=torch.float32) for x in ${numbers(flow)})
 
 assert len(said) == len(length) == len(change) + 1
 assert bool(((0 <= probability) & (probability <= 1)).all())
