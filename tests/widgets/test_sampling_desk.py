@@ -4,6 +4,8 @@ import itertools
 import json
 import math
 import random
+import re
+from html import unescape
 
 import ipywidgets
 import numpy as np
@@ -21,7 +23,7 @@ from transformer_lib.widgets.position_values import draws
 from transformer_lib.widgets.sampling_desk import SamplingDesk
 from transformer_lib.widgets.sampling_model import LONGER, MODEL
 from transformer_lib.widgets.sampling_values import Settings, places, reshape
-from transformer_lib.widgets.sampling_words import share
+from transformer_lib.widgets.sampling_words import share, tail
 from transformer_lib.widgets.weights import dequantized, pack
 
 SHOWN = ROOT / "tests/widgets/shown.mjs"
@@ -32,6 +34,14 @@ SETTINGS = [
         (0.0, 0.35, 1.0, 2.0), (0, 1, 7, 50), (0.05, 0.8, 1.0), (0.0, 0.1, 1.0)
     )
 ]
+ENDS = {
+    "An exception was raised while handling": "…raised while handling",
+    "If so,\nthe value of the other exc": "…value of the other exc",
+    "and so a letter before it, 24": "…a letter before it, 24",
+    "x" * 30: "…" + "x" * 23,
+    "x" * 22 + "  ": "x" * 22 + "  ",
+    "x" * 30 + "  ": "…" + "x" * 21 + "  ",
+}
 HERE = """
 import { readFileSync } from "node:fs";
 const home = "ROOT/transformer_lib/widgets/src/";
@@ -80,6 +90,7 @@ def answers():
         *some_desks(),
         SamplingDesk(count=100),
         SamplingDesk(temperature=1, top_k=0),
+        *(SamplingDesk(text) for text in ENDS),
     ]
     states = json.dumps([desk.state() for desk in made])
     return list(
@@ -186,6 +197,12 @@ def test_browser_says_the_same_sentence(answers):
         assert answer["sentence"] == desk.summary()
 
 
+def test_the_end_of_a_text_begins_with_a_word(answers):
+    for (text, end), (desk, _) in zip(ENDS.items(), answers[-len(ENDS) :], strict=True):
+        assert (desk.text, tail(desk)) == (text, end)
+    assert "After “…raised while handling”, the" in answers[-len(ENDS)][0].summary()
+
+
 def test_browser_shows_the_same_table(answers):
     for desk, answer in answers:
         header, rows = desk.table()
@@ -193,7 +210,7 @@ def test_browser_shows_the_same_table(answers):
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(answers):
-    for _, answer in [*answers[::7], *answers[-2:]]:
+    for _, answer in [*answers[::7], *answers[-8:]]:
         exec(answer["pytorch"], {})
 
 
@@ -440,7 +457,26 @@ def test_a_typed_text_is_answered_in_the_page(visit, put):
     assert page.said().startswith("There is no text: type one. After")
     type_text(page, "東" * 100)
     assert page.said().startswith("This text is too long: 300 tokens, at most 160. ")
+    for name in ("Draw 1", "Draw 100", "Greedy trap"):
+        assert page.page.get_by_role("button", name=name, exact=True).is_disabled()
+
+
+def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(visit, put):
+    page = visit()
+    page.open(put(SamplingDesk(trap=True).html()))
+    page.page.locator(".say", has_text="greedy repeats").wait_for()
+    type_text(page, "")
+    assert page.said().startswith("There is no text: type one. After")
+    assert page.said().endswith("The greedy trap waits.")
+    button = page.page.get_by_role("button", name="Draw 100")
+    assert button.is_disabled()
     assert page.page.get_by_role("button", name="Draw 1", exact=True).is_disabled()
+    page.page.get_by_role("button", name="Close trap").click()
+    page.said()
+    assert page.page.get_by_role("button", name="Greedy trap").is_disabled()
+    type_text(page, "If the")
+    button.click()
+    assert page.said() == SamplingDesk("If the", count=100).summary()
 
 
 def test_draws_extend_the_text_and_back_takes_them_away(visit, put):
@@ -493,6 +529,55 @@ def test_the_trap_shuts_in_the_page(visit, put):
     assert greedy.is_hidden()
 
 
+TRAP = """panel => [...panel.querySelectorAll("text")].reduce((lines, text) => {
+    const y = text.getAttribute("y");
+    lines[y] = (lines[y] ?? "") + text.textContent.replaceAll("\\u00a0", " ");
+    return lines; }, {})"""
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+def test_lines_of_the_trap_begin_with_words(visit, put, width):
+    page = visit(viewport={"width": width, "height": 6000})
+    desk = SamplingDesk("Before this, an old exc", trap=True)
+    page.open(put(desk.html()))
+    page.page.locator(".say", has_text="greedy repeats").wait_for()
+    panels = page.page.locator(".panel", has_text="repeats, underlined").all()
+    for panel, ids in zip(panels, desk.continuations(), strict=True):
+        said = "".join(desk.tokens[i] for i in ids)
+        whole = f"Before this, an old exc{said}…"
+        lines = list(panel.evaluate(TRAP).values())
+        assert "".join(lines) == whole
+        assert len(lines) > 5
+        assert {line[0] for line in lines[1:]} == {" "}
+        assert panel.locator("svg").get_attribute("aria-label").endswith(whole)
+
+
+def test_the_still_picture_cuts_the_trap_at_words():
+    desk = SamplingDesk("Before this, an old exc", trap=True)
+    drawn = desk.drawing().split("in [brackets]")
+    for text, ids in zip(drawn[1:], desk.continuations(), strict=True):
+        lines = [unescape(x) for x in re.findall(r">([^<]+)</text>", text)]
+        said = "".join(desk.tokens[i] for i in ids)
+        words = f"Before this, an old exc{said}…".split()
+        assert re.sub(r"[\[\]]", "", " ".join(lines)).split() == words
+        assert 60 < max(map(len, lines)) <= 80
+
+
+def test_a_trap_that_is_being_written_says_so(visit, put):
+    page = visit()
+    page.open(put(SamplingDesk().html()))
+    wait(page)
+    said = page.page.evaluate(
+        """() => {
+          const root = document.querySelector(".tl-live").shadowRoot;
+          [...root.querySelectorAll("button")].find(
+            (button) => button.textContent === "Greedy trap").click();
+          return Promise.resolve().then(() => root.querySelector(".say").textContent);
+        }"""
+    )
+    assert said.endswith("The greedy trap is being written.")
+
+
 def test_without_weights_the_stored_state_stays(visit, put, server):
     page = visit()
     page.page.route("**/weights/*", lambda route: route.abort())
@@ -506,7 +591,8 @@ def test_without_weights_the_stored_state_stays(visit, put, server):
     draw(page)
     assert page.said().startswith("This text waits for the model. ")
     page.page.get_by_role("button", name="Greedy trap").click()
-    assert page.said().endswith("The greedy trap waits for the model.")
+    assert page.page.get_by_role("button", name="Draw 100").is_disabled()
+    assert page.said().endswith("The greedy trap waits.")
     assert all("ERR_FAILED" in error for error in page.errors)  # the browser's words
     page.errors.clear()
 

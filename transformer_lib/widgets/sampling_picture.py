@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from transformer_lib.widgets.picture import palette, svg, tag
@@ -69,12 +70,12 @@ def _lines(desk: SamplingDesk) -> list[str]:
     ):
         lines.append(f"{name}: {percent(share(ids))} repeats, in [brackets]")
         marks = [False, *in_repeats(ids), False]
-        text = ""
+        text = tail(desk)
         for i, token in enumerate(ids):
             opening = "[" if marks[i + 1] and not marks[i] else ""
             closing = "]" if marks[i + 1] and not marks[i + 2] else ""
             text += opening + token_text(desk.tokens[token]).replace("␣", " ") + closing
-        lines += [text[i : i + 80] for i in range(0, len(text), 80)]
+        lines += wrap(f"{text}…", 80)
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from transformer_lib.widgets.sampling_model import LONGER
@@ -10,6 +11,8 @@ from transformer_lib.widgets.state import number, percent, quote, short
 
 if TYPE_CHECKING:
     from transformer_lib.widgets.sampling_desk import SamplingDesk
+
+_CUT = re.compile(r"^([^ \n]*[ \n]+(?=[^ \n])|.)", re.DOTALL)
 
 ROWS = 12
 """Tokens that are listed."""
@@ -28,10 +31,10 @@ def reshapers(settings: Settings) -> list[str]:
 
 
 def tail(desk: SamplingDesk) -> str:
-    """Return the end of the text that the logits answer."""
+    """Return the end of the text that the logits answer, from a word on."""
     text, *drawn = desk.asked
     whole = text + "".join(desk.tokens[i] for i in drawn)
-    return whole if len(whole) <= 24 else "…" + whole[-23:]
+    return whole if len(whole) <= 24 else "…" + _CUT.sub("", whole[-24:])
 
 
 def listed(desk: SamplingDesk) -> list[int]:
@@ -51,8 +54,8 @@ def sentence(desk: SamplingDesk) -> str:
 def _overview(desk: SamplingDesk) -> str:
     order, before, after, _ = desk.distribution()
     start = (
-        f"After {quote(tail(desk))}, the likeliest of {len(order)} tokens is "
-        f"{quote(desk.tokens[order[0]])}: {percent(before[0])}"
+        f"{_draws(desk)}After {quote(tail(desk))}, the likeliest of {len(order)} "
+        f"tokens is {quote(desk.tokens[order[0]])}: {percent(before[0])}"
     )
     named = reshapers(desk.settings)
     if not named:
@@ -61,7 +64,7 @@ def _overview(desk: SamplingDesk) -> str:
         makes = "makes" if len(named) == 1 else "make"
         said = f"{start}; {' and '.join(named)} {makes} it {percent(after[0])}. "
         said += _staying(desk)
-    return said + _draws(desk) + _trap(desk)
+    return said + _trap(desk)
 
 
 def _staying(desk: SamplingDesk) -> str:
@@ -83,10 +86,11 @@ def _staying(desk: SamplingDesk) -> str:
 def _draws(desk: SamplingDesk) -> str:
     if desk.count == 0:
         return ""
-    after = desk.distribution().after
+    order, _, after, _ = desk.distribution()
+    first = quote(desk.tokens[order[0]])
     return (
-        f" Of {desk.count} draws, {desk.counts()[0]} took it; "
-        f"{number(desk.count * after[0], 0)} were to be expected."
+        f"Of {desk.count} draws, {desk.counts()[0]} took {first}; "
+        f"{number(desk.count * after[0], 0)} were to be expected. "
     )
 
 

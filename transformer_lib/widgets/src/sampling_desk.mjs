@@ -5,7 +5,7 @@ import { any, finite, flag, keep, list, real, text, whole, wholes } from "./rule
 import { LONGER, MODEL, ROOM, answer, continuations, settle, writeOn } from "./sampling_desk/reader.mjs";
 import { ROWS, around, flow, frame, pieces, row } from "./sampling_desk/shapes.mjs";
 import { counts, heights, measured, places, reshape } from "./sampling_desk/values.mjs";
-import { asked, isDone, pytorch, sentence, table } from "./sampling_desk/words.mjs";
+import { asked, isDone, pytorch, sentence, table, tail } from "./sampling_desk/words.mjs";
 
 export { pytorch, sentence, table };
 
@@ -144,18 +144,19 @@ function trap(ui) {
     waits = false;
     if (ui.state().trap && writeOn(ui.state())) ui.repaint();
   };
-  const draw = ({ trap: found, state, room }) => {
+  const draw = ({ trap: found, state, room, read }) => {
     const half = room < 620 ? room : Math.floor((room - 24) / 2);
     for (const [kind, { node, draw: show }] of both) {
       const { ids, share, repeats } = found?.[kind] ?? {};
       set(node, { hidden: !ids, style: `width:${half}px` });
       if (!ids) continue;
-      const all = ids.map((id, i) => ({ text: state.tokens[id], kind: repeats[i] ? "again" : null }));
+      const said = ids.map((id, i) => ({ text: state.tokens[id], kind: repeats[i] ? "again" : null }));
+      const all = [{ text: tail(read), kind: "quiet" }, ...said, { text: "…" }];
       const shape = flow(all, half, 99);
       show(shape, {
-        width: half, height: Math.max(shape.height, 24 * Math.ceil((LONGER * 27) / half)),
+        width: half, height: Math.max(shape.height, 24 * Math.ceil((LONGER * 30) / half)),
         said: `${percent(share)} repeats, underlined`,
-        label: `${kind}: ${ids.map((id) => state.tokens[id]).join("")}`,
+        label: `${kind}: ${all.map(({ text }) => text).join("")}`,
       });
     }
     if (waits || !found || isDone(found)) return;
@@ -205,11 +206,12 @@ function controls(ui, origin, text, now) {
     }),
     ui.button({
       label: "Draw 100", action: ({ count }) => ({ count: count + 100 }),
-      disabled: ({ count }) => count >= 1000,
+      disabled: (state) => state.count >= 1000 || !source(state).current,
     }),
     ui.button({
       label: "Greedy trap", text: ({ trap }) => (trap ? "Close trap" : "Greedy trap"),
-      action: ({ trap }) => ({ trap: !trap }), disabled: ({ source }) => source !== MODEL,
+      action: ({ trap }) => ({ trap: !trap }),
+      disabled: (state) => state.source !== MODEL || (!state.trap && answer(state)?.problem !== undefined),
     }),
   ];
 }
@@ -257,8 +259,8 @@ export default figure({
   name: "sampling_desk",
   title: "Sampling desk",
   tip:
-    "draw 100 times; pull the temperature to 0, 2 and 0.7. Turn top-k off and " +
-    "top-p to 0.8: how many tokens stay? Then spring the greedy trap.",
+    "draw 100 times; pull the temperature to 0, 2 and 0.7. With top-k off " +
+    "and top-p at 0.8, how many tokens stay? Then spring the greedy trap.",
   traits: [
     "text", "drawn", "temperature", "top_k", "top_p", "min_p", "seed", "count", "trap", "held",
     "logits", "tokens", "asked", "source",

@@ -94,34 +94,45 @@ export function around(geometry) {
   };
 }
 
-/** Pieces of text in lines: tokens in boxes, running text without; the last `most` lines. */
+/** A piece as it is shown, and whether it goes on with the word before it. */
+function shownAs({ text, kind }) {
+  const boxed = kind === "drawn" || kind === "newest";
+  const shown = boxed ? tokenText(text, 16) : tokenText(text, 32).replace(/[␣ ]/g, "\u00a0");
+  return { shown, kind, boxed, width: wide(shown) + (boxed ? 6 : 0), joins: !boxed && /^\S/.test(text) };
+}
+
+/**
+ * Pieces of text in lines that end with words: tokens in boxes, running text without; the
+ * last `most` lines.
+ */
 export function flow(pieces, room, most) {
+  const all = pieces.map(shownAs);
   const placed = [];
   let [x, line] = [0, 0];
-  for (const { text, kind } of pieces) {
-    const boxed = kind === "drawn" || kind === "newest";
-    const shown = boxed ? tokenText(text, 16) : tokenText(text, 32).replace(/[␣ ]/g, "\u00a0");
-    const width = wide(shown) + (boxed ? 6 : 0);
+  all.forEach((piece, i) => {
+    const { boxed, width, joins } = piece;
     if (boxed && x && !placed.at(-1).kind) x += 4;
-    if (x && x + width > room) [x, line] = [0, line + 1];
-    placed.push({ shown, kind, x, line, width });
+    let word = width;
+    for (let end = i + 1; !joins && all[end]?.joins; end++) word += all[end].width;
+    if (x && x + (word > room ? width : word) > room) [x, line] = [0, line + 1];
+    placed.push({ ...piece, x, line });
     x += width + (boxed ? 3 : 0);
-  }
+  });
   const first = Math.max(0, line + 1 - most);
   const seen = placed.filter((piece) => piece.line >= first);
   const y = (piece) => (piece.line - first) * LINE;
   return {
     cut: first > 0,
     height: Math.min(most, line + 1) * LINE,
-    boxes: seen.filter(({ kind }) => kind).map((piece) => ({
+    boxes: seen.filter(({ kind }) => kind && kind !== "quiet").map((piece) => ({
       x: piece.x, y: y(piece) + 2, width: piece.width, height: LINE - 4, class: `piece ${piece.kind}`,
     })),
     paths: seen.filter(({ kind }) => kind === "again").map((piece) => ({
       d: `M${piece.x} ${y(piece) + LINE - 3}h${piece.width}`, class: "under",
     })),
     texts: seen.map((piece) => ({
-      x: piece.x + (piece.kind === "again" || !piece.kind ? 0 : 3), y: y(piece) + LINE / 2,
-      text: piece.shown, class: "token",
+      x: piece.x + (piece.boxed ? 3 : 0), y: y(piece) + LINE / 2,
+      text: piece.shown, class: piece.kind === "quiet" ? "token quiet" : "token",
     })),
   };
 }

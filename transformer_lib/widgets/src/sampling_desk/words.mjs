@@ -9,27 +9,29 @@ export const reshapers = (state) => [
   ...filters(state).map(([words, , value]) => `${words} ${short(value)}`),
 ];
 
-/** The end of a text. */
+/** The end of a text, from a word on if one begins there. */
 export function tail(whole) {
   const signs = [...whole];
-  return signs.length <= 24 ? whole : `…${signs.slice(-23).join("")}`;
+  if (signs.length <= 24) return whole;
+  return `…${signs.slice(-24).join("").replace(/^([^ \n]*[ \n]+(?=[^ \n])|.)/su, "")}`;
 }
 
 function overview(geometry) {
   const { state, order, before, after, cut, drawn, read } = geometry;
   const { count } = state;
+  const first = quote(state.tokens[order[0]]);
+  const draws = count
+    ? `Of ${count} draws, ${drawn[0]} took ${first}; ${number(count * after[0], 0)} were to be expected. `
+    : "";
   const start =
-    `After ${quote(tail(read))}, the likeliest of ${order.length} tokens is ` +
-    `${quote(state.tokens[order[0]])}: ${percent(before[0])}`;
+    `${draws}After ${quote(tail(read))}, the likeliest of ${order.length} tokens is ` +
+    `${first}: ${percent(before[0])}`;
   const named = reshapers(state);
   const said = named.length
     ? `${start}; ${named.join(" and ")} ${named.length === 1 ? "makes" : "make"} it ` +
       `${percent(after[0])}. ${staying(geometry)}`
     : `${start}. Nothing reshapes the model's distribution.`;
-  const draws = count
-    ? ` Of ${count} draws, ${drawn[0]} took it; ${number(count * after[0], 0)} were to be expected.`
-    : "";
-  return said + draws + trapped(geometry);
+  return said + trapped(geometry);
 }
 
 function staying({ state: { temperature }, order, cut, share }) {
@@ -49,7 +51,7 @@ export const isDone = ({ greedy, sampled }) =>
 
 function trapped({ trap }) {
   if (!trap) return "";
-  if (!isDone(trap)) return " The greedy trap waits for the model.";
+  if (!isDone(trap)) return ` The greedy trap ${trap.greedy ? "is being written" : "waits"}.`;
   return (
     ` Of the runs of four in the next ${LONGER} tokens, greedy repeats ` +
     `${percent(trap.greedy.share)}, sampling ${percent(trap.sampled.share)}.`
