@@ -33,6 +33,7 @@ from transformer_lib.widgets.weights import dequantized, pack
 
 SHOWN = Path(__file__).parent / "shown.mjs"
 PHONE = {"viewport": {"width": 320, "height": 640}}
+LEGEND = ".picture > p.title"
 LINES = """cell => { const range = document.createRange();
     range.selectNodeContents(cell); return range.getClientRects().length; }"""
 CONFIGS = {
@@ -415,7 +416,7 @@ def test_an_own_prompt_is_read_and_written_on_in_the_page(alive):
         if step < STEPS:
             press(page, "Step")
     assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
-    assert "computed in this page" in page.page.locator(".legend").inner_text()
+    assert "computed in this page" in page.page.locator(LEGEND).inner_text()
     page.page.get_by_label("bug").check()
     want.bug = True
     assert page.said() == want.summary()
@@ -428,9 +429,55 @@ def test_an_own_prompt_is_read_and_written_on_in_the_page(alive):
     assert page.page.get_by_label("Your prompt").input_value().startswith("The method")
 
 
+def test_the_bug_is_followed_to_where_its_text_goes_wrong(alive):
+    page = alive()
+    bug = page.page.get_by_label("bug")
+    for prompt, at in (("The method should return", 4), ("If the expression is", 5)):
+        want = from_python(prompt)
+        want.update(step=at, bug=True)
+        page.page.get_by_label("Your prompt").fill(prompt)
+        bug.check()
+        page.page.locator(".say", has_text="instead of").wait_for()
+        assert page.said() == want.summary()
+        assert f"and step {at} wrote" in want.summary()
+        press(page, "Back")
+        want.step = at - 1
+        assert page.said() == want.summary()  # it goes there only once
+        bug.uncheck()
+
+
+def test_the_bug_is_followed_in_the_readers_own_numbers(visit, put):
+    written = KVCacheStepper.written("The method should return", cache=new_cache)
+    want = KVCacheStepper(**written, step=2)
+    page = visit()
+    page.open(put(want.html()))
+    page.page.get_by_label("bug").check()
+    want.update(step=4, bug=True)
+    page.page.locator(".say", has_text="instead of").wait_for()
+    assert page.said() == want.summary()
+
+
+def test_steps_are_off_at_both_ends_and_keep_the_keyboards_focus(alive):
+    page = alive(KVCacheStepper(step=1))
+    back, step = (
+        page.page.get_by_role("button", name=name, exact=True)
+        for name in ("Back", "Step")
+    )
+    back.focus()
+    page.page.keyboard.press("Enter")
+    page.said()
+    assert back.evaluate("node => node.matches(':focus-visible')")
+    press(page, "Step", STEPS)
+    page.said()
+    assert (back.is_disabled(), step.is_disabled()) == (False, True)
+    press(page, "Back", STEPS)
+    page.said()
+    assert (back.is_disabled(), step.is_disabled()) == (True, False)
+
+
 def test_a_step_from_what_is_stored_computes_it_in_the_page(alive):
     page = alive()
-    legend = page.page.locator(".legend")
+    legend = page.page.locator(LEGEND)
     assert "Numbers stored by Python" in legend.inner_text()
     press(page, "Step")
     assert page.said() == KVCacheStepper(step=6).summary()
@@ -443,7 +490,7 @@ def test_plus_and_minus_step_from_each_grid(alive):
         page.page.locator("[role=grid] [tabindex='0']").nth(nth).focus()
         for sign, reads in (("+", 14), ("-", 13), ("-", 12), ("+", 13)):
             page.page.keyboard.press(sign)
-            page.said()
+            assert page.said().startswith(f"Step {reads - 8}: without a cache")
             title = page.page.locator(".panel").first.locator(".title").inner_text()
             assert f"reads {reads} tokens" in title
 
@@ -455,7 +502,7 @@ def test_numbers_of_the_readers_python_stay_until_a_prompt_is_typed(alive):
     press(page, "Step")
     figure.step = 8
     assert page.said() == figure.summary()
-    assert "the Python that made" in page.page.locator(".legend").inner_text()
+    assert "the Python that made" in page.page.locator(LEGEND).inner_text()
     assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
     page.page.get_by_label("Your prompt").fill("A name")
     assert page.said() == from_python("A name").summary()
@@ -483,11 +530,19 @@ def test_the_line_prints_what_int8_costs(alive):
 
 def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(alive):
     page = alive(**PHONE)
-    field, legend = page.page.get_by_label("Your prompt"), page.page.locator(".legend")
+    field, legend = page.page.get_by_label("Your prompt"), page.page.locator(LEGEND)
     field.fill("a" * 40)
     count = len(shipped().tokenizer.encode("a" * 40))
-    said = f"Only the first 16 tokens are read, {count - MOST} are left out."
-    assert said in legend.inner_text()
+    note = page.page.locator("label", has=field).locator("small")
+    assert note.inner_text() == (
+        f"Only the first 16 tokens are read, {count - MOST} left out."
+    )
+    assert note.bounding_box()["y"] - field.bounding_box()["y"] < 60
+    top = legend.bounding_box()["y"]
+    field.fill("abc")
+    page.said()
+    assert (note.inner_text(), legend.bounding_box()["y"]) == ("", top)
+    field.fill("a" * 40)
     press(page, "Step", STEPS)
     assert page.said().startswith("Step 8: without a cache, all 24 tokens")
     field.fill("")
@@ -605,7 +660,7 @@ def test_the_texts_of_all_steps_are_whole_on_a_phone(alive, width):
     for step in range(5, STEPS + 1):
         for text in page.page.locator("p.token").all():
             assert text.evaluate("p => p.scrollWidth - p.clientWidth") == 0
-        tops.add(page.page.locator(".legend").evaluate("p => p.offsetTop"))
+        tops.add(page.page.locator(LEGEND).evaluate("p => p.offsetTop"))
         tap(page, "Step", step < STEPS)
     assert len(tops) == 1
 

@@ -4,13 +4,14 @@ import { text } from "node:stream/consumers";
 import { unpack } from "../../transformer_lib/widgets/src/inference/index.mjs";
 import { layout, sentence } from "../../transformer_lib/widgets/src/translator.mjs";
 import { createAnswers, wordsOf } from "../../transformer_lib/widgets/src/translator/answers.mjs";
-import { english, german, numberOf } from "../../transformer_lib/widgets/src/translator/numbers.mjs";
+import { english, german, meantBy, numberOf } from "../../transformer_lib/widgets/src/translator/numbers.mjs";
 
 const job = JSON.parse(await text(process.stdin));
 const model = () => createAnswers(unpack(readFileSync(job.packed)));
 const tasks = {
   words: () => job.numbers.map((n) => [english(n), german(n)]),
   back: () => job.texts.map(numberOf),
+  meant: () => job.texts.map(meantBy),
   texts: () => job.texts.map(wordsOf),
   answers: () => job.texts.map(model()),
   said() {

@@ -72,8 +72,9 @@ def shipped(text: str) -> Answer:
     """Answer with the book's own model, which has learned numbers only."""
     if number_of(words_of(text)) is None:
         raise StateError(
-            "text must be a number from 1 to 999,999, or its English words, got "
-            f"{text!r}; Translator.of(...) shows a model of yours with other words"
+            "text must be a number from 1 to 999,999, or its English words as in "
+            f"'one hundred and twenty-one', got {text!r}; Translator.of(...) shows a "
+            "model of yours with other words"
         )
     found = pretrained.load(SHIPPED)
     assert found.tokenizer is not None

@@ -51,14 +51,14 @@ def _overview(figure: Translator) -> str:
     answer = figure.answer
     n, weights = len(answer["source"]), figure.shown_weights()[0]
     most = max(range(n), key=weights.__getitem__)
-    steps = len(answer["target"])
+    target = answer["target"]
     tokens = f"{n} token{'' if n == 1 else 's'}"
     return (
+        f"Step {len(target)}, the last, wrote {quote(target[-1])}. "
         f"{quote(answer['words'], 80)}, {tokens}, was read at once and became "
-        f"{quote(answer['translation'], 80)} in {steps} steps: {verdict(figure)}. "
-        f"Step 1 wrote {quote(answer['target'][0])} while it looked most at token "
-        f"{most + 1}, {_source(figure, most)} ({percent(weights[most])}, "
-        f"{heads(figure)})."
+        f"{quote(answer['translation'], 80)}: {verdict(figure)}. "
+        f"Step 1 had looked most at token {most + 1}, {_source(figure, most)} "
+        f"({percent(weights[most])}, {heads(figure)}), and wrote {quote(target[0])}."
     )
 
 

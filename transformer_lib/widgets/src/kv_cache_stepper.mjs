@@ -5,7 +5,7 @@ import * as must from "./rules/index.mjs";
 import { KNOWN, MOST, POINTS, SIZES, STEPS, keptBytes, memories, parts } from "./kv_cache_stepper/costs.mjs";
 import { createWriter } from "./kv_cache_stepper/run.mjs";
 import { bars, follow, frame, memory, side, total } from "./kv_cache_stepper/shapes.mjs";
-import { pytorch, sentence, table } from "./kv_cache_stepper/words.mjs";
+import { parting, pytorch, sentence, table } from "./kv_cache_stepper/words.mjs";
 import { commas } from "./shape_ledger/words.mjs";
 
 export { pytorch, sentence, table };
@@ -117,10 +117,21 @@ function build(ui) {
   let from = [0, 0]; // where the window of both sides starts
   const writer = () => made;
   const { go, out } = walk(writer);
+  // the bug's text goes wrong only some steps later: on to there
+  const seek = () => {
+    const state = ui.state();
+    const patch = state.bug && parting(layout(state)) < 0 && go(1)(state);
+    if (!patch) return;
+    ui.set(patch);
+    setTimeout(seek);
+  };
   const key = ({ key: sign }) => {
     const by = { "+": 1, "=": 1, "-": -1 }[sign];
     const patch = by && go(by)(ui.state());
-    if (patch) ui.set(patch);
+    if (patch) {
+      ui.set(patch);
+      ui.hover(null); // the sentence goes along
+    }
     return Boolean(by);
   };
   // what the first Step will show is computed a piece at a time, so that it comes at once
@@ -146,10 +157,12 @@ function build(ui) {
     label: "Your prompt", trait: "prompt", maxlength: 300, disabled: () => !made,
     set: (value) => ({ ...made(value.replace(/[\ud800-\udfff]/gu, "\ufffd"), 0), step: 0, selected: [] }),
   });
-  const legend = h("p", { class: "title legend" });
+  const cut = h("small", { role: "status" });
+  field.append(cut);
+  const legend = h("p", { class: "title" });
   return {
     controls: [
-      field, line, step("Back", -1), step("Step", 1), ui.toggle({ label: "bug: position stays 0", trait: "bug" }),
+      field, line, step("Back", -1), step("Step", 1), ui.toggle({ label: "bug: position stays 0", trait: "bug", set: (bug) => (setTimeout(seek), { bug }) }),
     ],
     formula,
     picture: [...both.map(({ node }) => node), ...texts, legend, costs.node, room.node],
@@ -163,8 +176,9 @@ function build(ui) {
       texts.forEach((node, i) => set(node, {
         text: `${["without", "with   "][i]} writes ${tokenText(said[i].slice(0, step + 1).join(""), 1000)}`,
       }));
-      const out = state.left_out ? ` Only the first ${MOST} tokens are read, ${state.left_out} are left out.` : "";
-      set(legend, { text: `Solid: computed in this step. Pale: kept. Outlined: not kept. Hatched: computed, then masked. Numbers ${SOURCES[state.source]}.${out}` });
+      const { left_out: out, source } = state;
+      set(cut, { text: out ? `Only the first ${MOST} tokens are read, ${out} left out.` : "" });
+      set(legend, { text: `Solid: computed in this step. Pale: kept. Outlined: not kept. Hatched: computed, then masked. Numbers ${SOURCES[source]}.` });
       costs.draw(bars(geometry), length ? total(geometry) : "", geometry);
       const { bytes, kind } = memories.find((one) => one.own);
       room.draw(memory(geometry), `${commas(bytes)} bytes a token (${kind})`, geometry);
@@ -175,7 +189,7 @@ function build(ui) {
 export default figure({
   name: "kv_cache_stepper",
   title: "Writing with and without a cache",
-  tip: "press Step and compare; then switch on the bug and read both texts.",
+  tip: "press Step and compare; then switch on the bug: its text goes wrong some steps later.",
   keys: ", + and − step",
   traits: [
     "prompt", "prompt_length", "left_out", "tokens", ...LISTS, "step", "bug", "source", "sizes", "memory", "selected",
@@ -189,7 +203,7 @@ export default figure({
   build,
   css: `
 .say{min-height:6em}
-label:first-child,.coming{flex:1 1 100%;margin:0;min-height:3em}
+label:first-child,.coming{flex:1 1 100%;margin:0;min-height:5em;align-content:start}
 .controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}.picture>p{grid-column:1/-1;white-space:pre-wrap}.panel label{font-size:.88em;min-height:0}
 td{white-space:nowrap;overflow:hidden}th:first-child{min-width:8em}
 .number{font-size:21px}
@@ -203,6 +217,6 @@ svg.lit{outline:2px solid}
 @media (forced-colors:active){path{stroke:CanvasText!important}
 .done,.bar,path.query,path.key,path.value{fill:CanvasText!important}.side1{fill:none!important}path.kept{fill:GrayText!important}}
 @container (max-width:619px){.panel:nth-child(n+3){grid-column:1/-1}.number{font-size:16px}.panel:nth-child(-n+2) small{display:block}}
-@container (max-width:30rem){.say{min-height:12em}.formula{min-height:8em}.equation{font-size:.88em}.coming{min-height:4.6em}p.token{min-height:3em}}
+@container (max-width:30rem){.say{min-height:12em}.formula{min-height:8em}.equation{font-size:.88em}p.token{min-height:3em}}
 `,
 });

@@ -6,7 +6,7 @@ import {
 } from "./kit/index.mjs";
 import { keep, list, one, parts, place, real, rule, shares, text, whole } from "./rules/index.mjs";
 import { LONGEST, MOST, SHIPPED, createAnswers, wordsOf } from "./translator/answers.mjs";
-import { numberOf } from "./translator/numbers.mjs";
+import { english, meantBy, numberOf } from "./translator/numbers.mjs";
 import { choices, frame, headings, lines, sources, step } from "./translator/shapes.mjs";
 import {
   cellSentence, headsOf, pytorch, rowSentence, sentence, table, verdict,
@@ -36,19 +36,20 @@ function check(state) {
 }
 
 /** What is shown of an answer, and why it may not be the one that was asked for. */
-function choose({ text, answer }, ask) {
-  const words = wordsOf(text);
-  if (words === answer.words) return { answer, here: false };
-  if (ask && numberOf(words)) return { answer: ask(words), here: true };
-  const problem = ask ? "type a number from 1 to 999,999" : "its answer has not come yet";
-  const waiting = `${quote(words, 80)}: ${problem}. Shown is still ${quote(answer.words, 80)}.`;
-  return { answer, here: false, waiting };
+function choose({ text, answer }, ask, refused) {
+  const asked = refused ?? wordsOf(text);
+  const other = asked !== answer.words;
+  const known = numberOf(asked);
+  const here = !!(other && ask && known);
+  const problem = known ? "its answer has not come yet" : "type a number from 1 to 999,999";
+  const waiting = other && !here && `${quote(asked, 80)}: ${problem}. Shown is still ${quote(answer.words, 80)}.`;
+  return { asked, answer: here ? ask(asked) : answer, here, waiting };
 }
 
 /** Everything that is drawn or said, from the state, and the page's model once it is here. */
-export function layout(state, width = 680, ask = null) {
+export function layout(state, width = 680, ask = null, refused = null) {
   check(state);
-  const chosen = choose(state, ask);
+  const chosen = choose(state, ask, refused);
   const { answer } = chosen;
   const head = answer.weights[state.head[0]]?.[state.head[1]] ? state.head : [];
   const used = head.length ? [answer.weights[head[0]][head[1]]] : answer.weights.flat();
@@ -172,13 +173,16 @@ const walk = (by) => ({ shown, answer }) =>
 /** + and - step, in both pictures. */
 const walking = (ui, now) => ({ key }) => {
   const by = { "+": 1, "=": 1, "-": -1 }[key];
-  if (by) ui.set(walk(by)(now()));
+  if (by) {
+    ui.set(walk(by)(now()));
+    ui.hover(null); // the sentence goes along
+  }
   return Boolean(by);
 };
 
 /**
- * The field: what is no number, as the model has learned them, stays in it, and is said; the
- * picture stays too.
+ * The field: words that are joined in another way are taken for those that the model has
+ * learned; what is no number stays in it, and is said; the picture stays too.
  */
 function field(ui, page) {
   let typed = null;
@@ -188,20 +192,23 @@ function field(ui, page) {
     get: ({ text }) => typed ?? text,
     set: (value) => {
       const text = value.replace(/\p{Surrogate}/gu, "\ufffd");
-      const good = numberOf(wordsOf(text) ?? "");
-      typed = good ? null : text;
-      set(warning, { text: good ? "" : "Type 1 to 999,999, or its English words: one hundred and twenty-one." });
-      return good ? { text, step: page.now.done ? MOST : 0, selected: [] } : {};
+      const words = wordsOf(text) ?? "";
+      const n = meantBy(words);
+      const known = n && english(n);
+      typed = known === words ? null : text;
+      page.refused = n ? null : text;
+      return n ? { text: typed ? known : text, step: page.now.done ? MOST : 0, selected: [] } : {};
     },
   });
-  set(node.querySelector("input"), {
-    autocapitalize: "off",
-    onblur: () => {
-      typed = null;
-      set(warning, { text: "" });
+  set(node, {
+    onfocusout: () => {
+      typed = page.refused = null;
       ui.repaint();
     },
   });
+  ui.bind(() => set(warning, {
+    text: page.refused === null ? "" : "Type 1 to 999,999, or in English words: one hundred and twenty-one. Known: one to nineteen, twenty to ninety, hundred, thousand.",
+  }));
   return [node, warning];
 }
 
@@ -209,13 +216,13 @@ function field(ui, page) {
 function result() {
   const [from, said, later, after] = [h("b"), h("b", { class: "said" }), h("span", { class: "later" }), h("span")];
   const node = h("p", { class: "result" }, from, " → ", said, after, later);
-  const draw = ({ answer, shown, done }) => {
+  const draw = ({ asked, answer, shown, done, waiting }) => {
     const tokens = answer.target.filter((token) => token !== "<end>");
-    const text = done ? answer.translation : tokens.slice(0, shown).join("");
-    set(from, { text: tokenText(answer.words, 160) });
+    const text = waiting ? "" : done ? answer.translation : tokens.slice(0, shown).join("");
+    set(from, { text: tokenText(asked, 160) });
     set(said, { text: text && tokenText(text, 160) });
     set(later, { text: done ? "" : tokenText(tokens.slice(shown).join(""), 160) });
-    set(after, { text: done ? ` ${verdict(answer)}` : "…" });
+    set(after, { text: waiting ? "?" : done ? ` ${verdict(answer)}` : "…" });
   };
   return { node, draw };
 }
@@ -249,10 +256,10 @@ function build(ui, page) {
       }),
       ui.choice({ label: "As", trait: "view", options: [["lines", "lines"], ["grid", "grid"]] }),
       h("div", { class: "walk" },
-        ui.button({ label: "Start over", action: () => ({ step: 0, selected: [] }) }),
-        ui.button({ label: "Back", action: () => walk(-1)(page.now) }),
-        ui.button({ label: "Step", action: () => walk(1)(page.now) }),
-        ui.button({ label: "All", action: () => walk(MOST)(page.now) })),
+        ...Object.entries({ "Start over": -MOST, Back: -1, Step: 1, All: MOST }).map(([label, by]) =>
+          ui.button({
+            label, action: () => walk(by)(page.now), disabled: () => (by < 0 ? !page.now.shown : page.now.done),
+          }))),
       said.node,
     ],
     formula: {
@@ -291,7 +298,7 @@ const spec = {
 .controls>label:first-child{flex:1 1 100%}.controls>label:first-child input{flex:0 1 24em;width:0}
 .walk{display:flex;flex-wrap:wrap;gap:.5rem}
 .warning{flex:1 1 100%;font-weight:600}.warning:empty{display:none}
-.result{flex:1 1 100%;font-size:1.12em}.result b:first-child{color:var(--key);font-weight:600}
+.result{flex:1 1 100%;font-size:1.12em}.result b:first-child{color:var(--key)}
 .said{color:var(--query)}.later{visibility:hidden}
 .coming{flex:1 1 100%;margin:0;min-height:1.6em}progress{vertical-align:middle}
 .look{fill:none;stroke:var(--query)}.look.at{stroke:var(--text)}
@@ -306,9 +313,9 @@ const spec = {
 
 export default {
   render(given) {
-    const page = { ask: null, now: null };
+    const page = { ask: null, now: null, refused: null };
     const own = {
-      layout: (state, width) => (page.now = layout(state, width, page.ask)),
+      layout: (state, width) => (page.now = layout(state, width, page.ask, page.refused)),
       build: (ui) => build(ui, page),
     };
     return figure({ ...spec, ...own }).render(given);

@@ -56,10 +56,18 @@ const below1000 = (words) =>
     (n, word) => (word === "hundred" ? 100 * n : n + (VALUES.get(word) ?? 0)), 0,
   );
 
-/** The number that these are the English words of, or null. */
+const plain = (words) => words.replace(/(\band\b|[ ,-])+/g, " ").trim();
+
+/** The number that these are the English words of, however joined ("Twenty one"), or null. */
+export function meantBy(text) {
+  const words = text.toLowerCase();
+  const [rest, thousands = ""] = words.split("thousand").reverse();
+  const n = 1000 * below1000(thousands) + below1000(rest);
+  return n >= 1 && n <= 999_999 && plain(english(n)) === plain(words) ? n : null;
+}
+
+/** The same of words that are joined as the model has learned them. */
 export function numberOf(words) {
-  const at = words.lastIndexOf("thousand");
-  const n = at < 0 ? below1000(words)
-    : 1000 * below1000(words.slice(0, at)) + below1000(words.slice(at + 8));
-  return n >= 1 && n <= 999_999 && english(n) === words ? n : null;
+  const n = meantBy(words);
+  return n && english(n) === words ? n : null;
 }

@@ -1,6 +1,7 @@
 // What Translator says; translator_words.py says the same. No DOM.
 import { number, percent, python, pythonRows, quote, tokenText } from "../kit/index.mjs";
 import { SHIPPED } from "./answers.mjs";
+import { german, numberOf } from "./numbers.mjs";
 
 const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
@@ -31,10 +32,11 @@ function overview({ answer, shares: [first], heads }) {
   const { words, source, target, translation } = answer;
   const most = first.indexOf(Math.max(...first));
   return (
-    `${quote(words, 80)}, ${plural(source.length, "token")}, was read at once and became ` +
-    `${quote(translation, 80)} in ${plural(target.length, "step")}: ${verdict(answer)}. ` +
-    `Step 1 wrote ${quote(target[0])} while it looked most at token ${most + 1}, ` +
-    `${quote(source[most])} (${percent(first[most])}, ${heads}).`
+    `Step ${target.length}, the last, wrote ${quote(target.at(-1))}. ${quote(words, 80)}, ` +
+    `${plural(source.length, "token")}, was read at once and became ` +
+    `${quote(translation, 80)}: ${verdict(answer)}. ` +
+    `Step 1 had looked most at token ${most + 1}, ${quote(source[most])} ` +
+    `(${percent(first[most])}, ${heads}), and wrote ${quote(target[0])}.`
   );
 }
 
@@ -122,13 +124,20 @@ const run = ({ head }, { answer, shown, shares, done }) => [
   "torch.testing.assert_close(looks, shown, rtol=0, atol=2e-3)", "",
 ];
 
+/** The verdict, where the rule that is known here gave it. */
+function ruled({ words, expected, translation }) {
+  const n = numberOf(words);
+  return n && expected === german(n) ? [
+    "from transformer_lib.tasks import number_words", "",
+    `assert number_words(${n}, "de") ${translation === expected ? "=" : "!"}= ${python(translation)}`, "",
+  ] : [];
+}
+
 /** What another model has looked at can only be checked for what it must be. */
-const trust = ({ shares }) => [
-  "# these numbers came from a model in Python, which is not here",
-  `most = [${shares.map((row) => row.indexOf(Math.max(...row))).join(", ")}]`,
-  "assert shown.argmax(dim=-1).tolist() == most",
-  `one = torch.ones(${shares.length})`,
-  "torch.testing.assert_close(shown.sum(dim=-1), one, rtol=0, atol=2e-2)", "",
+const trust = ({ shares, answer }) => [
+  ...ruled(answer),
+  `# tokens and chances are not checked: ${python(answer.by)} is not here`,
+  `torch.testing.assert_close(shown.sum(dim=-1), torch.ones(${shares.length}), rtol=0, atol=2e-2)`, "",
 ];
 
 /** The state as a program that runs and asserts what the figure shows. */
