@@ -18,7 +18,7 @@ const tasks = {
     const ask = job.packed ? model() : null;
     return job.states.map((state) => {
       const geometry = layout(state, 680, ask);
-      return [geometry.here, sentence(geometry, state.selected)];
+      return [Boolean(geometry.here), sentence(geometry, state.selected)];
     });
   },
 };

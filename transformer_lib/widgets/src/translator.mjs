@@ -40,7 +40,7 @@ function choose({ text, answer }, ask, refused) {
   const asked = refused ?? wordsOf(text);
   const other = asked !== answer.words;
   const known = numberOf(asked);
-  const here = !!(other && ask && known);
+  const here = other && ask && known;
   const problem = known ? "its answer has not come yet" : "type a number from 1 to 999,999";
   const waiting = other && !here && `${quote(asked, 80)}: ${problem}. Shown is still ${quote(answer.words, 80)}.`;
   return { asked, answer: here ? ask(asked) : answer, here, waiting };
@@ -180,35 +180,33 @@ const walking = (ui, now) => ({ key }) => {
   return Boolean(by);
 };
 
+const placeOf = ({ text, step }) => text + step;
+
 /**
  * The field: words that are joined in another way are taken for those that the model has
- * learned; what is no number stays in it, and is said; the picture stays too.
+ * learned; what is no number is said. What is typed stays until text or step are others.
  */
 function field(ui, page) {
-  let typed = null;
   const warning = h("p", { class: "warning", role: "status" });
+  ui.onReset(() => { page.of = null; });
+  ui.bind(() => set(warning, {
+    text: page.refused == null ? "" : "Type 1 to 999,999, or in English words: one hundred and twenty-one (one to nineteen, twenty to ninety, hundred, thousand).",
+  }));
   const node = ui.text({
     label: "1 to 999,999, or in English words", maxlength: LONGEST,
-    get: ({ text }) => typed ?? text,
+    get: ({ text }) => page.typed ?? text,
     set: (value) => {
       const text = value.replace(/\p{Surrogate}/gu, "\ufffd");
       const words = wordsOf(text) ?? "";
       const n = meantBy(words);
       const known = n && english(n);
-      typed = known === words ? null : text;
+      page.typed = text;
       page.refused = n ? null : text;
-      return n ? { text: typed ? known : text, step: page.now.done ? MOST : 0, selected: [] } : {};
+      const patch = n ? { text: known === words ? text : known, step: page.now.done ? MOST : 0, selected: [] } : {};
+      page.of = placeOf({ ...ui.state(), ...patch });
+      return patch;
     },
   });
-  set(node, {
-    onfocusout: () => {
-      typed = page.refused = null;
-      ui.repaint();
-    },
-  });
-  ui.bind(() => set(warning, {
-    text: page.refused === null ? "" : "Type 1 to 999,999, or in English words: one hundred and twenty-one. Known: one to nineteen, twenty to ninety, hundred, thousand.",
-  }));
   return [node, warning];
 }
 
@@ -285,7 +283,7 @@ const spec = {
   name: "translator",
   title: "An encoder-decoder translates, token by token",
   tip:
-    "press Start over, then Step: where does the decoder look before each piece? A faint line is little attention. Why do the strong lines of 21 cross? Of 345?",
+    "press Start over, then Step: where does the decoder look before each piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
   keys: ", + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,
@@ -313,9 +311,12 @@ const spec = {
 
 export default {
   render(given) {
-    const page = { ask: null, now: null, refused: null };
+    const page = {};
     const own = {
-      layout: (state, width) => (page.now = layout(state, width, page.ask, page.refused)),
+      layout(state, width) {
+        if (page.of !== placeOf(state)) page.typed = page.refused = null;
+        return (page.now = layout(state, width, page.ask, page.refused));
+      },
       build: (ui) => build(ui, page),
     };
     return figure({ ...spec, ...own }).render(given);
