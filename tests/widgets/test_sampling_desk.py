@@ -432,7 +432,7 @@ def wait(page):
     """Until the model is here."""
     page.page.wait_for_function(
         "document.querySelector('.tl-live').shadowRoot.querySelector('.coming')"
-        ".textContent.includes('runs in this page, in int8: validation bits per byte')"
+        ".textContent.includes('runs in this page')"
     )
 
 

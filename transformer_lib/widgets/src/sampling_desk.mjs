@@ -288,6 +288,6 @@ export default figure({
 rect.lit{stroke:var(--query);stroke-width:2}path.lit{stroke-width:3}text.lit{text-decoration:underline}
 @media (forced-colors:active){.before,.piece{fill:Canvas;stroke:CanvasText}.after{fill:CanvasText}
 .count{fill:Highlight;stroke:Canvas}.raster,.cut,.under{stroke:CanvasText}.again{stroke:none}}
-@container (max-width:30rem){.say{min-height:9em}.coming{min-height:4.6em}.equation{font-size:.88em}.code{min-height:5.6em}}
+@container (max-width:30rem){.say{min-height:9em}.coming{min-height:6em}.equation{font-size:.88em}.code{min-height:5.6em}}
 `,
 });
