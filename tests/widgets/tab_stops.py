@@ -141,8 +141,6 @@ STOPS = {
         "radio lines",
         "button Start over",
         "button Back",
-        "button Step",
-        "button All",
         "cell of Steps of the decoder",
     ],
 }
