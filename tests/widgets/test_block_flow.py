@@ -374,8 +374,8 @@ def opened(visit, put):
 def test_the_readers_own_prompt_is_answered_by_the_page(opened):
     page = opened()
     said = page.page.locator(".coming").inner_text()
-    assert "in int8: validation bits per byte 1.8535, in float32 1.85" in said
-    assert said.endswith("lower is better, 8 knows nothing.")
+    assert "unseen text: 1.8535 bits per byte, before 1.85" in said
+    assert said.endswith("knowing nothing is 8.")
     for prompt in ("The method is cal", "a", "two dots means up one pack"):
         page.page.get_by_label("Your prompt").fill(prompt)
         assert page.said() == BlockFlow(prompt).summary()
