@@ -77,6 +77,8 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
 .foot,.keys{font-size:var(--small)}
 details{flex-basis:100%}
+@supports selector(::details-content){.foot details{display:contents}
+.foot ::details-content{order:1;flex-basis:100%}.foot details:not([open])::details-content{display:none}}
 summary{list-style:none}
 summary::before{content:"▸";margin-inline-end:.45em}
 details[open]>summary::before{content:"▾"}
