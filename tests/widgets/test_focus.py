@@ -66,7 +66,7 @@ BESIDE = """() => {
     const root = document.querySelector(".tl-live").shadowRoot;
     const [cell, told] = [root.activeElement, root.querySelector(".told")]
       .map((node) => node.getBoundingClientRect());
-    return cell.bottom <= told.top + 1; }"""
+    return cell.bottom <= told.top + 1 || cell.top >= told.bottom - 1; }"""
 
 
 @pytest.mark.parametrize("width", [360, 720])

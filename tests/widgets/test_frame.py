@@ -137,3 +137,24 @@ def test_escape_closes_what_was_opened(visit, alone, part):
     page.page.keyboard.press("Escape")
     expect(page.page.locator("details[open]")).to_have_count(0)
     assert head.evaluate("node => node.matches(':focus')")
+
+
+def test_an_open_table_is_no_wider_than_the_page(visit, alone):
+    page = visit(**PHONE, is_mobile=True)
+    page.open(alone)
+    for head in ("Export", "Data table"):
+        page.page.locator("summary", has_text=head).tap()
+    page.said()
+    page.page.wait_for_selector("tr >> nth=1")
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.page.evaluate("visualViewport.width") <= 361
+
+
+def test_reset_takes_back_what_was_copied(visit, alone):
+    page = visit()
+    page.open(alone)
+    out = link_of(page.page)
+    assert "#" in out.input_value()
+    page.page.get_by_role("button", name="Reset", exact=True).click()
+    expect(out).to_be_hidden()
+    assert out.input_value() == ""

@@ -514,7 +514,10 @@ def test_without_the_model_the_stored_steps_stay_alive(visit, put):
     page.open(put(KVCacheStepper(step=7).html()))
     line = page.page.locator(".coming", has_text="did not come")
     line.wait_for()
-    assert line.inner_text() == 'Stored numbers: the model "manual-lm" did not come.'
+    assert (
+        line.inner_text()
+        == 'Stored numbers: the model "manual-lm" did not come. Try again'
+    )
     press(page, "Step")
     assert page.said() == KVCacheStepper(step=8).summary()
     assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
@@ -687,7 +690,7 @@ def test_a_finger_can_ask_each_cell_of_the_last_tokens(alive, width):
     count = {320: 3, 360: 4}[width]
     for view in (0, 1):
         side = page.page.locator(".panel").nth(view)
-        side.scroll_into_view_if_needed()
+        side.evaluate("panel => panel.scrollIntoView()")  # clear of the sentence
         shown = side.evaluate(WINDOW)
         assert shown["earlier"] == [f"↑ {13 - count} ← {13 - count} earlier"]
         x, y, wide, tall = shown["cell"]  # a cell out of sight stands at the edge

@@ -13,7 +13,7 @@ ROUND = {
 """Ten interactions: buttons by their names, or a letter more in the text box."""
 USE = """async ([round, count]) => {
   const root = document.querySelector(".tl-live").shadowRoot;
-  const field = root.querySelector("input[type=text]");
+  const field = root.querySelector("input[type=text], textarea:not([readonly])");
   const say = root.querySelector(".say");
   const said = new Set();
   const press = (text) => {

@@ -545,7 +545,7 @@ def test_the_page_says_what_is_wrong_with_a_state(visit, put, patch, rule):
     page.open(put(placeholder("position_lab", PositionLab().state() | patch)))
     said = page.page.locator(".error").inner_text()
     assert rule in said
-    assert said.endswith(". Reset brings it back.")
+    assert said.endswith(". It came so; make it anew in Python.")
 
 
 def test_the_words_say_that_they_are_shuffled(visit, put):
@@ -555,3 +555,14 @@ def test_the_words_say_that_they_are_shuffled(visit, put):
     assert page.page.get_by_role("grid", name=label).count() == 1
     page.page.locator("summary", has_text="Data table").click()
     assert page.page.locator("caption:visible").inner_text() == label
+
+
+@pytest.mark.parametrize("button", ["Shuffle", "As written"])
+def test_a_new_order_forgets_the_picked_word(visit, put, button):
+    page = visit()
+    page.open(put(PositionLab("none", view="order").html()))
+    page.page.locator("svg").last.click(position={"x": 150, "y": 10})
+    assert page.said().startswith("Picked ")
+    page.page.get_by_role("button", name=button).click()
+    page.page.mouse.move(0, 0)
+    assert "Picked" not in page.said()

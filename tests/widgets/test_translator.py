@@ -390,7 +390,7 @@ def test_another_models_program_says_what_it_cannot_check(by):
     assert [right in code for code in codes] == [True, False, False]
 
 
-NO_NUMBER = "“hello”: type a number from 1 to 999,999. Shown is still “twenty-one”."
+NO_NUMBER = "“hello”: type a number from 1 to 999,999. Shown is “twenty-one”."
 
 
 def test_what_the_page_does_not_know_yet_it_says(packed):
@@ -398,7 +398,7 @@ def test_what_the_page_does_not_know_yet_it_says(packed):
     (pending,) = ask_node("said", states=[state])
     assert pending == [
         False,
-        "“three hundred and forty-five”: its answer has not come yet. Shown is still "
+        "“three hundred and forty-five”: its answer has not come yet. Shown is "
         "“twenty-one”.",
     ]
     other = state | {"text": "hello"}
@@ -683,7 +683,7 @@ def test_a_model_that_does_not_come_leaves_the_stored_answer(visit, put):
     page.page.get_by_text('model "number-translator" did not come').wait_for()
     assert page.said() == Translator().summary()
     field(page).fill("345")
-    assert "its answer has not come yet. Shown is still “twenty-one”" in page.said()
+    assert "its answer has not come yet. Shown is “twenty-one”" in page.said()
     press(page, "Reset")
     assert page.said() == Translator().summary()
     assert all("ERR_FAILED" in error for error in page.errors)  # the browser's words

@@ -203,9 +203,9 @@ export default figure({
   name: "bpe_stepper",
   title: "Byte-pair encoding, merge by merge",
   tip:
-    "press Step and predict each time which pair is next. Which word is the first to become one " +
+    "press Step: the most frequent pair becomes one token. Which word is the first to be one " +
     "token? Then type a text of your own: it starts before any merge.",
-  keys: ", + and − step",
+  keys: "; in the picture, + and − step",
   traits: ["text", "step", "selected"],
   layout,
   sentence,

@@ -190,7 +190,7 @@ export default figure({
   name: "kv_cache_stepper",
   title: "Writing with and without a cache",
   tip: "press Step and compare; then switch on the bug: its text goes wrong some steps later.",
-  keys: ", + and − step",
+  keys: "; in the picture, + and − step",
   traits: [
     "prompt", "prompt_length", "left_out", "tokens", ...LISTS, "step", "bug", "source", "sizes", "memory", "selected",
   ],

@@ -117,10 +117,10 @@ function controls(ui) {
     when("alibi", slider("Heads", "n_heads")),
     when("alibi", slider("Head, from 0", "head", { get: (state) => sizes(state).head })),
     when("order", ui.button({
-      label: "Shuffle", action: ({ order }) => ({ order: shuffledOrder(order) }),
+      label: "Shuffle", action: ({ order }) => ({ order: shuffledOrder(order), other: -1 }),
     })),
     when("order", ui.button({
-      label: "As written", action: ({ order }) => ({ order: order.toSorted((a, b) => a - b) }),
+      label: "As written", action: ({ order }) => ({ order: order.toSorted((a, b) => a - b), other: -1 }),
     })),
   ];
 }

@@ -42,7 +42,7 @@ function choose({ text, answer }, ask, refused) {
   const known = numberOf(asked);
   const here = other && ask && known;
   const problem = known ? "its answer has not come yet" : "type a number from 1 to 999,999";
-  const waiting = other && !here && `${quote(asked, 80)}: ${problem}. Shown is still ${quote(answer.words, 80)}.`;
+  const waiting = other && !here && `${quote(asked, 80)}: ${problem}. Shown is ${quote(answer.words, 80)}.`;
   return { asked, answer: here ? ask(asked) : answer, here, waiting };
 }
 
@@ -284,7 +284,7 @@ const spec = {
   title: "An encoder-decoder translates, token by token",
   tip:
     "press Start over, then Step: where does the decoder look before each piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
-  keys: ", + and − step",
+  keys: "; in the picture, + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,
   table,

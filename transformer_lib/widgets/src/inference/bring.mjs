@@ -23,12 +23,13 @@ export function bring(ui, name, ready) {
     line.focus(); // the button goes
     ask();
   } });
-  const line = h("p", { class: "try coming", tabindex: -1 });
+  const line = h("p", { class: "try coming", tabindex: -1 }, said);
   const { signal } = ui;
   const show = (text, ...others) => {
     if (signal.aborted) return;
     set(said, { text });
-    line.replaceChildren(said, ...others);
+    for (const node of [bar, again]) node.remove();
+    said.after(...others); // a figure may have added to the line
   };
   const progress = (share) => set(bar, { value: share });
   function ask() {

@@ -76,7 +76,7 @@ function exportView(name, get) {
     item(kind.toUpperCase(), async () => download(await make(), `${name}.${kind}`, type));
   const link = item("Copy link", () => copy(get.link()));
   const ontoggle = () => set(link, { hidden: get.link() === null });
-  return fold(
+  const node = fold(
     "Export", { ontoggle },
     h("div", {},
       h("div", { class: "menu" },
@@ -88,6 +88,11 @@ function exportView(name, get) {
         done),
       out),
   );
+  const forget = () => {
+    set(out, { hidden: true, value: "" });
+    set(done, { text: "" });
+  };
+  return { node, forget };
 }
 
 function frame(spec) {
@@ -100,7 +105,8 @@ function frame(spec) {
     foot: h("div", { class: "foot" }),
   };
   const { error, say, foot, ...work } = parts;
-  const tip = h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip);
+  const tip = h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip,
+    h("span", { class: "tap", text: " Tap a cell to hold it, again to let go." }));
   const text = `Keys: arrows move, Enter holds, Esc lets go${spec.keys ?? ""}.`;
   const root = h(
     "div", { class: "fig", role: "group", "aria-label": spec.title },
@@ -121,7 +127,8 @@ function watchUse(root) {
   set(root, {
     onpointerenter: ({ pointerType }) => pointerType === "touch" || starts(),
     onpointerleave: () => used(root.matches(":focus-within")),
-    onfocusout: ({ relatedTarget }) => used(root.contains(relatedTarget)),
+    // a button that goes out leaves the focus nowhere: it is not gone elsewhere
+    onfocusout: ({ relatedTarget: to }) => to && used(root.contains(to)),
   });
 }
 
@@ -198,11 +205,11 @@ function mount(spec, model, el) {
   const reset = ui.button({
     label: "Reset",
     action: () => {
-      for (const forget of resets) forget();
+      for (const forget of [...resets, menu.forget]) forget();
       data.reset();
     },
   });
-  part.foot.append(reset, menu, table.node);
+  part.foot.append(reset, menu.node, table.node);
   table.node.addEventListener("toggle", redraw);
 
   function paint() {
@@ -220,7 +227,7 @@ function mount(spec, model, el) {
     }
   }
   function show(error) {
-    for (const node of [part.controls, part.picture, part.say, menu, table.node])
+    for (const node of [part.controls, part.picture, part.say, menu.node, table.node])
       node.hidden = error !== null;
     set(part.error, {
       hidden: error === null,

@@ -37,7 +37,7 @@ input{accent-color:var(--query);outline-offset:0}
 .options input{position:absolute;inset:0;width:100%;height:100%;opacity:0}
 .options label:has(:checked){background:var(--text);color:var(--ground)}
 .options label:has(:focus-visible){outline:2px solid currentColor;outline-offset:-5px}
-:focus-visible{outline:2px solid currentColor;scroll-margin:3rem 0 9rem}
+:focus-visible{outline:2px solid currentColor;scroll-margin:3rem 0 45vh}
 .formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
@@ -81,7 +81,7 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .foot,.keys{font-size:var(--small)}
 details{flex-basis:100%}
 @supports selector(::details-content){.foot details{display:contents}
-.foot ::details-content{order:1;flex-basis:100%}.foot details:not([open])::details-content{display:none}}
+.foot ::details-content{order:1;flex-basis:100%;min-width:0}.foot details:not([open])::details-content{display:none}}
 summary{list-style:none}
 summary::before{content:"▸";margin-inline-end:.45em}
 details[open]>summary::before{content:"▾"}
@@ -103,7 +103,8 @@ svg text,svg text[class]{fill:CanvasText!important}.masked>text{stroke:Canvas}.a
 .options label:has(:checked),.formula button.lit:not(:disabled){forced-color-adjust:none;background:Highlight;
 color:HighlightText}}
 @media (hover:none) and (pointer:coarse){.keys{display:none}}
-@container (max-width:30rem){.say{min-height:6em}:focus-visible{scroll-margin-bottom:17rem}.control:has([type=range],[type=text]){
+@media not ((hover:none) and (pointer:coarse)){.tap{display:none}}
+@container (max-width:30rem){.say{min-height:6em}.control:has([type=range],[type=text]){
 width:100%}[type=range]{flex:1}.choice{flex-wrap:wrap}}
 @media print{.controls,.foot,.try{display:none}}
 `;
