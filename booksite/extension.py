@@ -17,6 +17,7 @@ PARTS = (
     "markup",
     "page_end",
     "pages",
+    "places",
     "plain_code",
     "policy",
     "scripts",

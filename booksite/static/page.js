@@ -1,4 +1,6 @@
-// What scrolls sideways can be reached by keyboard and says what it is; buttons print.
+// Whatever scrolls sideways can be reached by keyboard and says what it is. What is not
+// laid out yet can be reached, too: whether it scrolls is known when it comes near.
+// Buttons print.
 (() => {
   // A page from disk may not fetch, so a search shows titles without excerpts there.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
@@ -15,7 +17,7 @@
   };
 
   function mark(element, scrolls) {
-    if (scrolls === (element.dataset.scrolls === "true")) return;
+    if (element.dataset.scrolls === String(scrolls)) return;
     element.dataset.scrolls = scrolls;
     if (scrolls) {
       element.tabIndex = 0;
@@ -32,9 +34,16 @@
     entries.forEach(({ target }, i) => mark(target, found[i]));
   });
 
+  // The theme asks the same of one element after the other, when the page has come and
+  // whenever it changes, and each answer lays the page out: it shall find none.
+  const all = document.querySelectorAll.bind(document);
+  document.querySelectorAll = (selector) =>
+    all(selector.startsWith("pre, .nboutput") ? ":not(*)" : selector);
+
   for (const [selector, kind] of Object.entries(kinds)) {
-    for (const element of document.querySelectorAll(selector)) {
+    for (const element of all(selector)) {
       element.dataset.kind = kind;
+      element.tabIndex = 0;
       observer.observe(element);
     }
   }

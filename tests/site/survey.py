@@ -17,11 +17,15 @@ UNFOLD = """() => {
   for (const title of document.querySelectorAll(".toggle-hidden .toggle-button"))
     title.click();
 }"""
+# Every section is laid out, every figure comes alive.
 WALK = """async () => {
-  for (const figure of document.querySelectorAll("[data-figure]")) {
-    figure.scrollIntoView();
-    for (let i = 0; i < 1500 && !figure.dataset.mounted; i++)
-      await new Promise((done) => setTimeout(done, 20));
+  const wait = (time) => new Promise((done) => setTimeout(done, time));
+  const parts = ".bd-article > section > section:has(.cell, .math), [data-figure]";
+  for (const part of document.querySelectorAll(parts)) {
+    part.scrollIntoView({ behavior: "instant" });
+    await wait(50);
+    for (let i = 0; i < 1500 && part.dataset.figure && !part.dataset.mounted; i++)
+      await wait(20);
   }
   await document.fonts.ready;
   scrollTo(0, 0);

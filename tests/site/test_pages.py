@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from pressing import MOST
 from survey import Facts, run_axe
 
@@ -174,8 +174,11 @@ def test_wide_formulas_are_named_and_reached_by_keyboard(
     context = chromium.new_context(viewport={"width": 320, "height": 640})
     page = context.new_page()
     page.goto(f"{address}/chapters/04_attention.html")
+    for formula in page.locator("div.math").all():  # measured when it comes near
+        formula.scroll_into_view_if_needed()
+        expect(formula).to_have_attribute("data-scrolls", re.compile("true|false"))
     wide = page.locator("div.math[data-scrolls='true']")
-    wide.first.wait_for()
+    assert wide.count()
     for formula in wide.all():
         assert formula.get_attribute("tabindex") == "0"
         assert formula.get_attribute("role") == "group"
