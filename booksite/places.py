@@ -18,13 +18,11 @@ from sphinx.util.images import get_image_size
 GAP = 22  # pixels below a block
 CODE, TEXT = 24, 29  # pixels from one line to the next
 FOLDED = 70  # a closed part: its title
-FRAME = 60  # of a cell, a box, a caption
+FRAME = 60  # of code, a picture, a table
 SVG = re.compile(r'<svg[^>]* height="([\d.]+)"')
 ROW = re.compile(r"<(?:tr|li)>(.*?)</(?:tr|li)>", re.DOTALL)
 TAG = re.compile("<[^>]*>")
 WORDS = re.compile(r"<svg.*?</svg>|<table.*?</table>|<[^>]*>", re.DOTALL)
-CLOSED = (HideCodeCellNode,)
-NOTHING = (nodes.comment, nodes.target, nodes.system_message, nodes.substitution_definition)
 
 
 class Column(NamedTuple):
@@ -42,7 +40,7 @@ class Column(NamedTuple):
         return Column(max(9, self.letters // share), self.pixels // share)
 
 
-COLUMNS = {"narrow": Column(36, 328), "wide": Column(82, 719)}
+COLUMNS = {"narrow": Column(34, 288), "wide": Column(82, 719)}
 
 
 def height(node: nodes.Node, column: Column) -> float:
@@ -98,7 +96,9 @@ def _of_html(node: nodes.Node, column: Column) -> float:
     html = node.astext()
     pictures = sum(float(tall) + 2 * GAP for tall in SVG.findall(html))
     rows = sum(1 + min(3, column.lines(TAG.sub(" ", row))) for row in ROW.findall(html))
-    return pictures + TEXT * (rows + column.lines(WORDS.sub("", html))) + 4 * FRAME
+    lines = rows + column.lines(WORDS.sub("", html))
+    frames = 4 * FRAME if "data-figure" in html else GAP
+    return pictures + TEXT * lines + frames
 
 
 def _of_cell(node: nodes.Node, column: Column) -> float:
@@ -106,8 +106,8 @@ def _of_cell(node: nodes.Node, column: Column) -> float:
 
 
 GUESSES: tuple[tuple[Any, Any], ...] = (
-    (NOTHING, lambda *_: 0),
-    (CLOSED, lambda *_: FOLDED),
+    (nodes.comment, lambda *_: 0),
+    (HideCodeCellNode, lambda *_: FOLDED),
     (nodes.title, _of_title),
     (nodes.literal_block, _of_code),
     (nodes.math_block, _of_formula),

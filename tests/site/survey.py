@@ -11,21 +11,20 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
-# Everything a reader can unfold is unfolded, so that it is examined too.
+# Everything a reader can unfold is unfolded, and every section laid out, so that it is
+# examined too.
 UNFOLD = """() => {
+  const all = document.head.appendChild(document.createElement("style"));
+  all.textContent = "section { content-visibility: visible !important }";
   for (const fold of document.querySelectorAll("details")) fold.open = true;
   for (const title of document.querySelectorAll(".toggle-hidden .toggle-button"))
     title.click();
 }"""
-# Every section is laid out, every figure comes alive.
 WALK = """async () => {
-  const wait = (time) => new Promise((done) => setTimeout(done, time));
-  const parts = ".bd-article > section > section:has(.cell, .math), [data-figure]";
-  for (const part of document.querySelectorAll(parts)) {
-    part.scrollIntoView({ behavior: "instant" });
-    await wait(50);
-    for (let i = 0; i < 1500 && part.dataset.figure && !part.dataset.mounted; i++)
-      await wait(20);
+  for (const figure of document.querySelectorAll("[data-figure]")) {
+    figure.scrollIntoView({ behavior: "instant" });
+    for (let i = 0; i < 1500 && !figure.dataset.mounted; i++)
+      await new Promise((done) => setTimeout(done, 20));
   }
   await document.fonts.ready;
   scrollTo(0, 0);
