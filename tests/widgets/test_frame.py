@@ -7,6 +7,8 @@ from figure_examples import EXAMPLES
 from figure_page import READY, placeholder
 from playwright.sync_api import expect
 
+FEW = ["softmax_mask", "block_flow"]  # for what the kit alone does
+few = pytest.mark.parametrize("name", FEW)
 PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True}
 SAID_IN_SIGHT = """() => {
   const told = document.querySelector(".tl-live").shadowRoot.querySelector(".told");
@@ -38,6 +40,7 @@ def test_the_sentence_is_in_sight_while_a_control_is_used(visit, alone):
             )
 
 
+@few
 def test_the_sentence_leaves_the_window_with_its_figure(visit, alone):
     page = visit(viewport={"width": 720, "height": 640})
     page.open(alone)
@@ -49,6 +52,7 @@ def test_the_sentence_leaves_the_window_with_its_figure(visit, alone):
     expect(root).to_have_class("fig")
 
 
+@few
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_sentence_stands_on_the_ground_of_the_page(visit, put, name, theme):
     page = visit()
@@ -84,6 +88,7 @@ def link_of(page):
     return page.locator("textarea[readonly]").first
 
 
+@few
 def test_link_leads_to_the_figure_as_it_was_at_first(visit, put, name):
     file = put('<div style="height: 9000px"></div>', EXAMPLES[name].make().html())
     page = visit()
@@ -100,6 +105,7 @@ def test_link_leads_to_the_figure_as_it_was_at_first(visit, put, name):
     again.page.wait_for_function("scrollY > 5000")
 
 
+@few
 def test_of_two_in_an_address_the_last_is_shown(visit, put, name):
     gap = '<div style="height: 9000px"></div>'
     figures = [EXAMPLES[name].make().html() for _ in range(2)]
@@ -115,6 +121,7 @@ def test_of_two_in_an_address_the_last_is_shown(visit, put, name):
         assert page.page.evaluate("scrollY > 5000") is below
 
 
+@few
 def test_reset_is_promised_only_where_it_helps(visit, put, name):
     example = EXAMPLES[name]
     page = visit()
@@ -124,6 +131,7 @@ def test_reset_is_promised_only_where_it_helps(visit, put, name):
     expect(error).not_to_contain_text("Reset")
 
 
+@few
 @pytest.mark.parametrize("part", ["Export", "Data table"])
 def test_escape_closes_what_was_opened(visit, alone, part):
     page = visit()
@@ -150,6 +158,7 @@ def test_an_open_table_is_no_wider_than_the_page(visit, alone):
     assert page.page.evaluate("visualViewport.width") <= 361
 
 
+@few
 def test_reset_takes_back_what_was_copied(visit, alone):
     page = visit()
     page.open(alone)
