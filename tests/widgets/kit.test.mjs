@@ -4,7 +4,7 @@ import { test } from "node:test";
 import {
   hatch, inkOn, line, matrixFrame, number, percent, python, quote, scale, short, tokenText,
 } from "../../transformer_lib/widgets/src/kit/index.mjs";
-import { difference, read, write } from "../../transformer_lib/widgets/src/kit/link.mjs";
+import { difference, last, read, write } from "../../transformer_lib/widgets/src/kit/link.mjs";
 import { cividisRGB, contrast, palette, rgb } from "../../transformer_lib/widgets/src/kit/palette.mjs";
 import { csv } from "../../transformer_lib/widgets/src/kit/text.mjs";
 
@@ -105,7 +105,10 @@ test("the address holds what changed, one part per figure", () => {
   const hash = write("#other-1=5&section", "fig-2", state, initial);
   assert.match(hash, /^other-1=5&fig-2=/);
   assert.deepEqual(read(`#${hash}`, "fig-2", initial), { list: [1, 3], word: "&=#<" });
-  assert.equal(write(`#${hash}`, "fig-2", initial, initial), "other-1=5");
+  assert.equal(write(`#${hash}`, "fig-2", initial, initial), "other-1=5&fig-2=%7B%7D");
+  assert.ok(last(`#${hash}`, "fig-2")); // its link leads to it
+  assert.ok(!last(`#${hash}`, "other-1"));
+  assert.ok(last(`#${write(`#${hash}`, "other-1", state, initial)}`, "other-1"));
 });
 
 test("an address is not trusted", () => {
