@@ -205,7 +205,7 @@ export default figure({
   tip:
     "press Step: the most frequent pair becomes one token. Which word is the first to be one " +
     "token? Then type a text of your own: it starts before any merge.",
-  keys: "; in the picture, + and − step",
+  keys: "; in pictures, + and − step",
   traits: ["text", "step", "selected"],
   layout,
   sentence,

@@ -189,8 +189,8 @@ function build(ui) {
 export default figure({
   name: "kv_cache_stepper",
   title: "Writing with and without a cache",
-  tip: "press Step and compare; then switch on the bug: its text goes wrong some steps later.",
-  keys: "; in the picture, + and − step",
+  tip: "press Step and compare; then switch on the bug: it shows some steps later.",
+  keys: "; in pictures, + and − step",
   traits: [
     "prompt", "prompt_length", "left_out", "tokens", ...LISTS, "step", "bug", "source", "sizes", "memory", "selected",
   ],

@@ -284,7 +284,7 @@ const spec = {
   title: "An encoder-decoder translates, token by token",
   tip:
     "press Start over, then Step: where does the decoder look before each piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
-  keys: "; in the picture, + and − step",
+  keys: "; in pictures, + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,
   table,
