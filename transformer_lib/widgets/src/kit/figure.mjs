@@ -202,10 +202,11 @@ function mount(spec, model, el) {
       return `${page().href.replace(/#.*$/, "")}#${hash}`;
     },
   });
+  ui.onReset(menu.forget);
   const reset = ui.button({
     label: "Reset",
     action: () => {
-      for (const forget of [...resets, menu.forget]) forget();
+      for (const forget of resets) forget();
       data.reset();
     },
   });
