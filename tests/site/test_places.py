@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from docutils import nodes
 from playwright.sync_api import Browser
+from survey import LAY_OUT
 
 from booksite.build import PAGES, html_pages
 from booksite.places import COLUMNS, height, places
@@ -16,9 +17,9 @@ FOUND = """() => {
   const sections = [...document.querySelectorAll(".bd-article > section > section")];
   const kept = sections.map((section) =>
     parseFloat(getComputedStyle(section).containIntrinsicHeight.split(" ").at(-1)));
-  const all = document.head.appendChild(document.createElement("style"));
-  all.textContent = "section { content-visibility: visible !important }";
-  return sections.map((section, i) => [section.id, kept[i], section.offsetHeight]); }"""
+  LAY_OUT
+  return sections.map((section, i) => [section.id, kept[i], section.offsetHeight]);
+}""".replace("LAY_OUT", LAY_OUT)
 
 
 # a window between the two columns keeps the narrow one's place

@@ -14,6 +14,18 @@ ROOT = Path(__file__).parents[2]
 BUNDLER = ROOT / "transformer_lib/widgets/bundle.mjs"
 GROUNDS = {"light": ("#ffffff", "#212529"), "dark": ("#121212", "#ced6dd")}
 READY = ".tl-figure[data-mounted] .fig"
+# A small model in the place of anywidget's, and where the figure is mounted.
+MODEL = """
+  const heard = {};
+  const model = {
+    get: (key) => state[key],
+    set(key, value) { state[key] = value; for (const f of heard[key] ?? []) f(); },
+    on(event, f) { (heard[event.slice(7)] ??= new Set()).add(f); },
+    off(event, f) { heard[event.slice(7)]?.delete(f); },
+    save_changes() {},
+  };
+  const el = document.querySelector("main").appendChild(document.createElement("div"));
+"""
 
 
 def run_node(*arguments: Any, stdin: str | None = None) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from figure_examples import EXAMPLES, HOSTILE
-from figure_page import READY, ROOT, placeholder
+from figure_page import MODEL, READY, ROOT, placeholder
 from playwright.sync_api import expect
 from touch import tab_stops
 
@@ -68,15 +68,7 @@ WATCH = """() => {
     };
 }"""
 LIVE_AND_LEAVE = """async ([name, state]) => {
-  const heard = {};
-  const model = {
-    get: (key) => state[key],
-    set(key, value) { state[key] = value; for (const f of heard[key] ?? []) f(); },
-    on(event, f) { (heard[event.slice(7)] ??= new Set()).add(f); },
-    off(event, f) { heard[event.slice(7)]?.delete(f); },
-    save_changes() {},
-  };
-  const el = document.querySelector("main").appendChild(document.createElement("div"));
+  MODEL
   const frame = () => new Promise(requestAnimationFrame);
   const before = { ...kept };
   const leave = TransformerFigures[name].render({ model, el });
@@ -91,7 +83,7 @@ LIVE_AND_LEAVE = """async ([name, state]) => {
   await frame();
   const children = el.children.length;
   return { before, during, after: { ...kept }, listeners, children };
-}"""
+}""".replace("MODEL", MODEL)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from figure_examples import EXAMPLES
+from figure_page import MODEL
 from playwright.sync_api import Route, expect
 from test_figures_page import WATCH
 from weights_page import MODELS, PATIENCE, WEIGHTS, Held, runs
@@ -76,15 +77,7 @@ def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
 
 
 START = """([name, state]) => {
-  const heard = {};
-  const model = {
-    get: (key) => state[key],
-    set(key, value) { state[key] = value; for (const f of heard[key] ?? []) f(); },
-    on(event, f) { (heard[event.slice(7)] ??= new Set()).add(f); },
-    off(event, f) { heard[event.slice(7)]?.delete(f); },
-    save_changes() {},
-  };
-  const el = document.querySelector("main").appendChild(document.createElement("div"));
+  MODEL
   const before = { ...kept };
   const leave = TransformerFigures[name].render({ model, el });
   const painted = [];
@@ -100,7 +93,7 @@ START = """([name, state]) => {
     root: el.firstChild.shadowRoot,
     entry: Object.values(TransformerModels)[0],
   };
-}"""
+}""".replace("MODEL", MODEL)
 ENDED = """async () => {
   const { entry } = gone;
   const came = await entry.model.then(() => "came", () => "failed");
