@@ -1,12 +1,55 @@
 """The page of speeds shows what the benchmarks wrote: every ratio, and no other."""
 
 import json
+import statistics
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "chapters/benchmark_protocol.md"
 RESULTS = ROOT / "benchmarks/results"
+FIGURES = list((ROOT / "transformer_lib/widgets/static").glob("*.mjs"))
 HEAD = "|---|---|---|---|---|"
+SLOWER = "figures-repaint-processor-4-times-slower"
+LIMITS = [  # file, beginning of a row, what the page calls it, milliseconds
+    ("figures-repaint", "", "A repaint, the slowest of all figures", 16),
+    (
+        "figures-alive-processor-4-times-slower",
+        "",
+        "A figure alive after the page was asked for, the slowest, "
+        "processor 4 times slower",
+        1000,
+    ),
+    ("page", "Chromium: manual-lm, a step", "A step of `manual-lm` with the cache", 10),
+    ("page", "Chromium: manual-lm, prefill", "Its prefill of 64 tokens", 100),
+]
+
+
+def slowest(file, beginning):
+    """Return the largest median in milliseconds, and the day of the run."""
+    found = json.loads((RESULTS / f"{file}.json").read_text("utf-8"))
+    rows = {k: row for k, row in found["rows"].items() if k.startswith(beginning)}
+    medians = [1000 * statistics.median(row["times"]) for row in rows.values()]
+    return max(medians), found["machine"]["date"]
+
+
+@pytest.mark.parametrize(("file", "beginning", "what", "limit"), LIMITS)
+def test_what_runs_in_the_page_keeps_its_limits(file, beginning, what, limit):
+    median, day = slowest(file, beginning)
+    assert median <= limit
+    assert f"| {what} | {limit:,} | {median:.1f} | {day} |" in PAGE.read_text("utf-8")
+
+
+def test_every_figure_was_timed():
+    for file in ("figures-repaint", SLOWER):
+        rows = json.loads((RESULTS / f"{file}.json").read_text("utf-8"))["rows"]
+        assert {row.split(",")[0] for row in rows} == {path.stem for path in FIGURES}
+
+
+def test_slower_repaints_are_said():
+    median, _ = slowest(SLOWER, "")
+    assert f"the slowest repaint takes {median:.1f} ms" in PAGE.read_text("utf-8")
 
 
 def test_every_ratio_is_that_of_the_last_run():
