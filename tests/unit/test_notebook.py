@@ -39,7 +39,7 @@ def test_setup_seeds_prints_two_decimals_and_puts_on_the_style():
     drawn = torch.rand(2)
     assert drawn.equal(torch.rand(2, generator=torch.Generator().manual_seed(3)))
     printed = repr(torch.tensor([1.23456, 1e-6]))
-    assert printed.replace(" ", "") == "tensor([1.23,0.00])"  # PyTorch 2.6 pads
+    assert printed.replace(" ", "") == "tensor([1.23,0.00])"  # older PyTorch pads
     assert mpl.rcParams["savefig.transparent"] is True
     assert mpl.rcParams["axes.spines.top"] is False
     colors = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
