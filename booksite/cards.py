@@ -6,7 +6,9 @@ from typing import Any
 
 WIDTH, HEIGHT, DOTS = 1200, 630, 100
 GROUND, TEXT, QUIET, BLOCK, LIT = "#14181f", "#ffffff", "#b6c2cf", "#4a5868", "#E08A2E"
-ROWS, ACROSS = 6, 3
+ACROSS = 3
+CHAPTERS = Path(__file__).parents[1] / "chapters"
+BLOCKS = len([*CHAPTERS.glob("[0-9][0-9]_*.ipynb")])
 
 
 def draw_tower(axes: Any, lit: int) -> None:
@@ -14,10 +16,10 @@ def draw_tower(axes: Any, lit: int) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     wide, high, gap = 110, 66, 14
-    for place in range(ROWS * ACROSS - 1):
+    for place in range(BLOCKS):
         row, column = divmod(place, ACROSS)
-        top = row == ROWS - 1
-        left = 780 + column * (wide + gap) + top * (wide + gap) / 2
+        missing = ACROSS - min(ACROSS, BLOCKS - row * ACROSS)
+        left = 780 + (column + missing / 2) * (wide + gap)
         color = LIT if place == lit else BLOCK
         axes.add_patch(
             FancyBboxPatch(

@@ -196,7 +196,8 @@ def message_breaks(path: Path, said: str) -> Iterator[str]:
             fixed = [text.strip() for text in _strings(node.exc)]
             told = any(len(text) > 9 and text[:24] in said for text in fixed)
             if not told and (fixed or not node.exc.args):
-                yield f"{path.name}, line {node.lineno}: no test waits for {fixed}"
+                where = f"{path.name}, line {node.lineno}"
+                yield f"{where}: no test holds the first 24 letters of one of {fixed}"
 
 
 def said_in(tests: list[Path]) -> str:

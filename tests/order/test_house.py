@@ -210,7 +210,7 @@ WRONG_MODULES = {
     "an untested refusal": (
         lambda path: rules.message_breaks(path, "a must, never in time"),
         'raise ValueError(f"{x} must " + f"never {y} be" "fore seen, got {x}")',
-        "no test waits for",
+        "no test holds the first",
     ),
 }
 

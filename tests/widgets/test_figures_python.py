@@ -13,6 +13,7 @@ import traitlets
 from figure_examples import EXAMPLES, HOSTILE
 from figure_page import BUNDLER, ROOT, run_node
 
+from transformer_lib.widgets.figure import Figure
 from transformer_lib.widgets.state import LIMIT
 
 WIDGETS = ROOT / "transformer_lib/widgets"
@@ -169,6 +170,11 @@ def test_matplotlib_is_loaded_only_to_plot():
         "SoftmaxMask().html(); assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_figure_without_its_bundle_says_how_to_make_one():
+    with pytest.raises(FileNotFoundError, match=r"a figure needs its bundle, .*make"):
+        type("Bars", (Figure,), {"name": "bars"})
 
 
 def test_committed_bundles_are_fresh():

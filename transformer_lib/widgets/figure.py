@@ -13,6 +13,13 @@ from transformer_lib.widgets.state import StateError, check_size, rounded, to_js
 _STATIC = Path(__file__).parent / "static"
 
 
+def _bundle(name: str) -> Path:
+    path = _STATIC / f"{name}.mjs"
+    if not path.exists():
+        raise FileNotFoundError(f"a figure needs its bundle, got no {path}: make bundle")
+    return path
+
+
 class Figure(anywidget.AnyWidget):
     """A picture that answers; its traits are all of its state.
 
@@ -40,7 +47,7 @@ class Figure(anywidget.AnyWidget):
             for trait in traits.values():
                 trait.tag(sync=True)
             cls.state_names = tuple(sorted(traits))
-            cls._esm = _STATIC / f"{cls.name}.mjs"
+            cls._esm = _bundle(cls.name)
             cls._valid = traitlets.validate(*traits)(cls._accept)
         super().__init_subclass__(**options)
 
