@@ -1,0 +1,35 @@
+// The numbers of the seven steps; the same as attention_steps.py. No DOM.
+import { dot, split } from "./model.mjs";
+
+export const TITLES = ["Q", "K", "scores", "scale", "mask", "softmax", "weights × V"];
+export const LAST = TITLES.length - 1;
+
+export const sum = (list) => list.reduce((total, x) => total + x, 0);
+
+function softmax(scores, open) {
+  const top = Math.max(...scores.filter((_, j) => open[j]));
+  const powers = scores.map((x, j) => (open[j] ? Math.exp(x - top) : 0));
+  const total = sum(powers);
+  return powers.map((power) => (total ? power / total : 0));
+}
+
+/** All numbers of the seven steps; the same as attention_steps.compute in Python. */
+export function numbers({ query, key, value }, { mask }) {
+  const scores = query.map((q) => key.map((k) => dot(q, k)));
+  const scaled = scores.map((row) => row.map((x) => x / Math.sqrt(query[0].length)));
+  const open = scores.map((row, i) =>
+    row.map((_, j) => (mask === "causal" ? j <= i : mask === "none" || mask[i][j])),
+  );
+  const weights = scaled.map((row, i) => softmax(row, open[i]));
+  const output = weights.map((row) =>
+    value[0].map((_, d) => sum(row.map((w, j) => w * value[j][d]))),
+  );
+  return { scores, scaled, open, weights, output };
+}
+
+/** A [query, key] that is there: tokens may have changed under the reader's hand. */
+export const within = (pair, n) => pair.map((i) => Math.min(i, n - 1));
+
+/** The selected [query, key]; a number past the end means the last token. */
+export const pairOf = ({ model, text, tokens, selected }) =>
+  within(selected, model && text ? split(text, model).words.length : tokens.length);
