@@ -122,6 +122,32 @@ def test_a_good_row_names_the_others_that_are_not():
     assert SoftmaxMask().summary().endswith("; the row sums to 1.")
 
 
+# scores of a masked key, so low that the row nearly sums to 1 without it
+NEAR = ((-3, "0.999", "0.9991"), (-4, "0.9997", "0.9997"), (-12, "not 1", "not 1"))
+
+
+@pytest.mark.parametrize(("low", "sum_", "exact"), NEAR)
+def test_a_sum_beside_one_is_seen_to_be_none(visit, put, low, sum_, exact):
+    figure = SoftmaxMask(
+        ["a", "b"], [[4, low], [0, 0]], mask="causal", order="after", selected=[0, 0]
+    )
+    said = sum_.replace("not 1", "not quite 1")
+    assert f"; the row sums to {said}, because the mask came" in figure.summary()
+    assert figure.table()[1][0][-1] == exact
+    page = visit()
+    page.open(put(figure.html()))
+    assert page.said() == figure.summary()
+    sums = page.page.get_by_role("gridcell", name="row sum")
+    assert sums.all_text_contents() == [sum_, "1.00"]
+    assert [node.get_attribute("aria-label") for node in sums.all()] == [
+        f"row sum {sum_}",
+        "row sum 1.00",
+    ]
+    page.page.locator("summary", has_text="Data table").click()
+    row = page.page.locator("table tr").nth(1)
+    assert row.locator("td").last.inner_text() == exact
+
+
 TOPS = """() => Object.fromEntries(["slider", "Weights", "Scores", "held", "say"].map(
   (name) => [name, {
     slider: "[type=range]", Weights: "[aria-label^=Weights]", held: ".held",

@@ -25,7 +25,9 @@ def sentence(figure: SoftmaxMask) -> str:
     row, col = figure.selected
     looks = _look(figure, row, col, weights[row][col])
     closed = _masked(figure.mask[row], "keys")
-    sums = f"{short(sum(weights[row]))}{_reason(figure, row, weights)}"
+    total = sum_text(sum(weights[row]), near="not quite 1")
+    total = total.rstrip("0").rstrip(".") if "." in total else total
+    sums = f"{total}{_reason(figure, row, weights)}"
     query = quote(figure.tokens[row])
     remark = _remark(figure, row)
     return f"Query {query} {looks}; {closed}; the row sums to {sums}.{remark}"
@@ -104,6 +106,12 @@ def _naively(figure: SoftmaxMask, row: int | None) -> str:
         why = f"a whole {figure.axis} is masked" if np.isinf(low) else only
         return f" Naive fails here: {why}, {_ZERO}, and 0 / 0 is NaN."
     return f" Naive works here: {up}, and {_FITS}."
+
+
+def sum_text(total: float, least: int = 2, near: str = "not 1") -> str:
+    """Give a sum in 2 to 4 digits, as many as set it apart from 1; else `near`."""
+    texts = (number(total, digits) for digits in range(least, 5))
+    return next((t for t in texts if _is_one(total) or float(t) != 1), near)
 
 
 def _is_one(total: float) -> bool:

@@ -3,7 +3,7 @@ import { figure, h, matrix, number, quote, set, tokenText } from "./kit/index.mj
 import { atLeast0, finite, flag, keep, list, one, place, text } from "./rules/index.mjs";
 import { cells, framed } from "./softmax_mask/shapes.mjs";
 import { MASKS, isOne, map2, sum, weights } from "./softmax_mask/values.mjs";
-import { formula, plural, pytorch, sentence, table } from "./softmax_mask/words.mjs";
+import { formula, plural, pytorch, sentence, sumText, table } from "./softmax_mask/words.mjs";
 
 export { pytorch, sentence, table };
 
@@ -116,7 +116,7 @@ function build(ui) {
       const { rows, cols, frame, state, sums } = geometry;
       const shared = { rows, cols, frame };
       const total = sums.map((x) => ({
-        text: number(x), label: `row sum ${number(x)}`, strong: !isOne(x), part: "softmax",
+        text: sumText(x), label: `row sum ${sumText(x)}`, strong: !isOne(x), part: "softmax",
       }));
       const wrong = sums.filter((x) => !isOne(x)).length;
       const note = wrong
