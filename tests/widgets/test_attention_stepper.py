@@ -409,6 +409,46 @@ def test_pair_shows_the_products_that_make_the_score(visit, put):
     assert "= 1.74" in label.inner_html()
 
 
+ODD = {
+    "tokens": ["a", "b"],
+    "query": [[0.125, 0.5], [1, 1]],
+    "key": [[1, 1], [2, 0]],
+    "value": [[1], [2]],
+    "selected": [0, 0],
+}
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "note", "total"),
+    [
+        ({}, "2 = √4, is about 2.60.", "q · k = 5.21, ÷ √4 ≈ 2.60", "= 5.21"),
+        ({"selected": [4, 0]}, "is 0.04.", "q · k = 0.08, ÷ √4 = 0.04", "= 0.08"),
+        (ODD, "1.41 ≈ √2, is about 0.44.", "q · k ≈ 0.63, ÷ √2 ≈ 0.44", "≈ 0.63"),
+        (
+            ODD | {"query": [[0.125, 0.375], [1, 1]]},
+            "1.41 ≈ √2, is about 0.35.",
+            "q · k = 0.50, ÷ √2 ≈ 0.35",
+            "≈ 0.50",  # of 0.13 and 0.38
+        ),
+    ],
+)
+def test_what_is_equal_only_about_is_marked_so(visit, put, state, said, note, total):
+    figure = AttentionStepper(step="scale", **state)
+    assert figure.summary().endswith(said)
+    page = visit()
+    page.open(put(figure.html()))
+    assert page.said() == figure.summary()
+    title = page.page.locator(".title").first.inner_text().replace("\u00a0", " ")
+    assert title.endswith(note)
+    close = page.page.locator("svg[role=img]").first
+    assert total in close.locator("text").all_text_contents()
+
+
+def test_a_rounded_sum_is_said_to_be_about_so():
+    assert "sum to 1.74," in AttentionStepper(step=2, selected=[4, 2]).summary()
+    assert "sum to about 0.63," in AttentionStepper(step=2, **ODD).summary()
+
+
 def test_wide_vectors_show_their_largest_products(visit, put):
     rows = np.arange(40.0).reshape(2, 20).tolist()
     figure = AttentionStepper(

@@ -90,10 +90,11 @@ def sentence(
         f"the query of {query}, {width}, says what it looks for; next it meets the key "
         f"of {key}.",
         f"the key of {key}, {width}, says what it offers to the query of {query}.",
-        f"the {d_key} product{'s' * (d_key != 1)} of {query} and {key} sum to {score}, "
+        f"the {d_key} product{'s' * (d_key != 1)} of {query} and {key} sum to "
+        f"{_about(numbers.scores[pair])}, "
         f"{_rank(numbers.scores, pair)} of {n} scores.",
         f"the score {score} of {query} and {key}, divided by {_root(d_key)}, "
-        f"is {scaled}.",
+        f"is {_about(numbers.scaled[pair])}.",
         f"{query} may {'' if looks else 'not '}look at {key}, so {scaled} "
         f"{'stays' if looks else 'becomes -inf'}; {_masked(numbers, pair[0])}.",
         f"{query} gives {percent(numbers.weights[pair])} of its weight to {key}. "
@@ -117,7 +118,13 @@ def whole(tokens: list[str], d_key: int, numbers: Numbers, row: int) -> str:
 
 
 def _root(d_key: int) -> str:
-    return f"{short(float(np.sqrt(d_key)))} = √{d_key}"
+    root = float(np.sqrt(d_key))
+    return f"{short(root)} {'=' if root.is_integer() else '≈'} √{d_key}"
+
+
+def _about(x: float) -> str:
+    shown = number(x)
+    return shown if abs(x - float(shown)) < 1e-9 else f"about {shown}"
 
 
 def _masked(numbers: Numbers, row: int) -> str:

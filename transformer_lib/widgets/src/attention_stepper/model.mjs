@@ -3,8 +3,11 @@ const PIECE = /[\p{L}\p{N}_'’-]+|[^\s\p{L}\p{N}_'’-]/gu;
 const WORD = /[\p{L}\p{N}_'’-]/u;
 export const MOST = 16;
 
-export const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
-const column = (rows, c) => rows.map((row) => row[c]);
+export const sum = (list) => list.reduce((total, x) => total + x, 0);
+export const dot = (a, b) => sum(a.map((x, i) => x * b[i]));
+/** Rows of numbers times a matrix. */
+export const times = (rows, matrix) =>
+  rows.map((row) => matrix[0].map((_, c) => sum(row.map((x, i) => x * matrix[i][c]))));
 
 /** Three words that share most signs at the start with `word`, then are as long. */
 export function near(word, words) {
@@ -41,10 +44,8 @@ export function given(state) {
       (number, d) => number + (model.positions?.length ? model.positions[i][d] : 0),
     ),
   );
-  const project = (matrix) =>
-    x.map((row) => matrix[0].map((_, c) => dot(row, column(matrix, c))));
   return {
-    tokens: words, query: project(model.query), key: project(model.key),
-    value: project(model.value),
+    tokens: words, query: times(x, model.query), key: times(x, model.key),
+    value: times(x, model.value),
   };
 }

@@ -1,6 +1,6 @@
 // The numbers of one query, step by step, and one pair close up.
 import { fill, grid, hatch, join, number, panel, quote, s, set, tokenText } from "../kit/index.mjs";
-import { closeLines, closeUp, entry, fit, place } from "./shapes.mjs";
+import { closeUp, entry, fit, is, place } from "./shapes.mjs";
 
 /** As long as the focus is elsewhere, the grid's tab stop is the picked cell. */
 export const stopAt = (node, [row, col]) =>
@@ -45,11 +45,11 @@ export function ledger(ui) {
         return;
       }
       const at = place(frame, bands[0], m.key);
-      const x = wide ? at.x + at.w / 2 : left - 8;
+      const x = wide ? at.x + at.width / 2 : left - 8;
       const slanted = wide && !frame.flat;
       set(node, {
         text: wide ? m.text : `${m.key + 1} ${tokenText(tokens[m.key], Math.max(2, frame.room))}`,
-        x, y: wide ? top - 11 : at.y + at.h / 2,
+        x, y: wide ? top - 11 : at.y + at.height / 2,
         "text-anchor": slanted ? "start" : wide ? "middle" : "end",
         transform: slanted && `rotate(-45 ${x - 3} ${top - 11})`,
         class: `token key ${m.strong ? "strong" : ""}`,
@@ -60,24 +60,22 @@ export function ledger(ui) {
   function drawBand(node, band, [i, j]) {
     const at = place(geometry.ledger, band, j);
     const { text = "", d, tone, fill = "transparent", ink, masked, quiet } = entry(geometry, band, [i, j], at);
-    const [rect, middle, shape, label] = node.children;
+    const [rect, base, shape, label] = node.children;
+    const middle = at.y + at.height / 2;
     set(node, {
       "data-part": band.part, class: masked ? "masked" : band.step === geometry.step && "now",
     });
-    set(rect, {
-      x: at.x, y: at.y, width: at.w, height: at.h,
-      fill,
-    });
-    set(middle, {
-      d: d && `M${at.x + 4} ${at.y + at.h / 2}h${at.w - 8}`,
+    set(rect, { ...at, fill });
+    set(base, {
+      d: d && `M${at.x + 4} ${middle}h${at.width - 8}`,
       class: tone && `base ${tone}`, "stroke-dasharray": DASH[tone],
     });
     set(shape, {
-      d: masked ? hatch(at.x, at.y, at.w, at.h) : d,
+      d: masked ? hatch(...Object.values(at)) : d,
       class: masked ? "hatch" : tone,
     });
     set(label, {
-      x: at.x + at.w / 2, y: at.y + at.h / 2, text, style: ink && `fill:${ink}`,
+      x: at.x + at.width / 2, y: middle, text, style: ink && `fill:${ink}`,
       class: quiet && "quiet",
     });
   }
@@ -106,7 +104,7 @@ export function ledger(ui) {
     const [{ x, y }, end] = [frame.bands[0], frame.bands.at(-1)].map((b) => place(frame, b, j));
     const outline = (inset) => ({
       x: x + inset, y: y + inset,
-      width: end.x + end.w - x - 2 * inset, height: end.y + end.h - y - 2 * inset,
+      width: end.x + end.width - x - 2 * inset, height: end.y + end.height - y - 2 * inset,
     });
     set(room, outline(0));
     set(halo, outline(2.5));
@@ -137,17 +135,17 @@ export function close() {
   const box = panel("One pair", picture);
   const draw = (geometry, [i, j]) => {
     const { tokens, step, scores, scaled, weights, root } = geometry;
-    const { texts, width, height, rest } = closeUp(geometry, [i, j]);
+    const { lines, texts, width, height, rest } = closeUp(geometry, [i, j]);
+    const score = scores[i][j];
     const sums = [
-      step > 1 && `q · k = ${fit(scores[i][j])}`, step > 2 && `÷\u00a0${root} = ${fit(scaled[i][j])}`,
-      step > 4 && `w = ${number(weights[i][j])}`,
+      step > 1 && `q · k ${is(score)}`, step > 2 && `÷\u00a0${root} ${is(scaled[i][j], score)}`,
+      step > 4 && `w ${is(weights[i][j])}`,
     ].filter(Boolean);
     const who = `query ${quote(tokens[i], 12)}, key ${quote(tokens[j], 12)}${rest}`;
-    set(box.note, { text: [who, ...sums].join(" · ") });
+    set(box.note, { text: [who, ...sums].join(", ") });
     set(picture, {
       width, height,
-      "aria-label": `${who}: ${closeLines(geometry, [i, j])
-        .filter((line) => !(step < line.from))
+      "aria-label": `${who}: ${lines.filter((line) => !(step < line.from))
         .map((line) => `${line.label} ${line.values.map((x) => fit(x)).join(" ")}`).join("; ")}`,
     });
     fill(picture, texts.map(({ x, y, text, head, tone, strong }) => ({

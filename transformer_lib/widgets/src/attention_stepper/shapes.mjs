@@ -1,6 +1,7 @@
 // Where everything stands: the numbers of one query, one pair, the map. Pure: no DOM.
 import { cividis, inkOn, matrixFrame, number, quote, tokenText } from "../kit/index.mjs";
-import { LAST, sum } from "./values.mjs";
+import { sum } from "./model.mjs";
+import { LAST } from "./values.mjs";
 
 const TALL = 26; // height of a row of the map, of a line of numbers
 const FITS = 37; // a cell of this width holds a number
@@ -57,15 +58,15 @@ export function frames(labels, root, width) {
 /** Where band and key meet in the ledger. */
 export function place({ wide, left, top, cell }, band, j) {
   return wide
-    ? { x: left + j * cell, y: top + band.at, w: cell, h: band.size }
-    : { x: left + band.at, y: top + 24 * j, w: band.size, h: 24 };
+    ? { x: left + j * cell, y: top + band.at, width: cell, height: band.size }
+    : { x: left + band.at, y: top + 24 * j, width: band.size, height: 24 };
 }
 
 export const largest = (rows) => Math.max(1e-9, ...rows.flat().map(Math.abs));
 
 /** One bar per number, up for positive and down for negative, as a path. */
-function bars(values, most, { x, y, w, h: height }) {
-  const [inner, middle] = [w - 8, y + height / 2];
+function bars(values, most, { x, y, width, height }) {
+  const [inner, middle] = [width - 8, y + height / 2];
   const step = inner / values.length;
   return values
     .map((value, d) => {
@@ -81,6 +82,10 @@ export function fit(x) {
   const size = Math.abs(x);
   return size < 1e4 ? number(x, size < 9.995 ? 2 : size < 99.95 ? 1 : 0) : x.toExponential(0);
 }
+
+/** "= 2.60", or "≈ 2.60" where it, or what it is made from, is shown with too few digits. */
+export const is = (x, ...from) =>
+  `${[x, ...from].every((y) => Math.abs(y - fit(y)) < 1e-9) ? "=" : "≈"} ${fit(x)}`;
 
 /** Text, fill and bars of one cell of the ledger; nothing before its step has come. */
 export function entry(geometry, band, [i, j], at) {
@@ -107,7 +112,7 @@ export function entry(geometry, band, [i, j], at) {
 }
 
 /** What the close-up shows: three lines of numbers, one place per dimension. */
-export function closeLines({ query, key, value, weights, output, step }, [i, j]) {
+function closeLines({ query, key, value, weights, output, step }, [i, j]) {
   if (step === LAST) {
     const part = value[j].map((x) => x * weights[i][j]);
     return [
@@ -147,12 +152,12 @@ export function closeUp(geometry, pair) {
     dims.forEach((d, c) => texts.push({ ...shown(fit(values[d])), ...at(l, c) }));
     if (total !== undefined)
       texts.push({
-        ...shown(`= ${fit(total)}`), strong,
+        ...shown(is(total, ...values)), strong,
         ...at(l, dims.length + 0.15 * flat),
       });
   });
   return {
-    texts,
+    lines, texts,
     width: flat ? 58 + (room + 1.3) * column : 40 + 3 * column,
     height: flat ? 90 : 24 + 20 * (room + 1),
     rest: size.length > room ? `, the ${room} largest of ${size.length} dimensions` : "",

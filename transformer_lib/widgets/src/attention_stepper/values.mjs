@@ -1,10 +1,9 @@
 // The numbers of the seven steps; the same as attention_steps.py. No DOM.
-import { dot, split } from "./model.mjs";
+import { dot, split, sum, times } from "./model.mjs";
 
 export const TITLES = ["Q", "K", "scores", "scale", "mask", "softmax", "weights × V"];
 export const LAST = TITLES.length - 1;
 
-export const sum = (list) => list.reduce((total, x) => total + x, 0);
 
 function softmax(scores, open) {
   const top = Math.max(...scores.filter((_, j) => open[j]));
@@ -21,10 +20,7 @@ export function numbers({ query, key, value }, { mask }) {
     row.map((_, j) => (mask === "causal" ? j <= i : mask === "none" || mask[i][j])),
   );
   const weights = scaled.map((row, i) => softmax(row, open[i]));
-  const output = weights.map((row) =>
-    value[0].map((_, d) => sum(row.map((w, j) => w * value[j][d]))),
-  );
-  return { scores, scaled, open, weights, output };
+  return { scores, scaled, open, weights, output: times(weights, value) };
 }
 
 /** A [query, key] that is there: tokens may have changed under the reader's hand. */

@@ -1,6 +1,7 @@
 // What AttentionStepper says, in words, table and code; attention_steps.py says the same. No DOM.
 import { number, percent, python, pythonRows, quote, short, tokenText } from "../kit/index.mjs";
-import { TITLES, sum, within } from "./values.mjs";
+import { sum } from "./model.mjs";
+import { TITLES, within } from "./values.mjs";
 
 const PARTS = ["query", "key", "scores", "scale", "mask", "softmax", "output"];
 
@@ -15,7 +16,12 @@ const masked = (geometry, i) => {
       ? "as the last token, it may look at every key"
       : "nothing is masked";
 };
-const rootIs = ({ query, root }) => `${short(Math.sqrt(query[0].length))} = ${root}`;
+/** "2 = √4", "1.41 ≈ √2" */
+const rootIs = ({ query, root }) => {
+  const x = Math.sqrt(query[0].length);
+  return `${short(x)} ${x % 1 ? "≈" : "="} ${root}`;
+};
+const about = (x) => `${Math.abs(x - number(x)) < 1e-9 ? "" : "about "}${number(x)}`;
 
 /** Where a query looks most, what scores are divided by, how much is masked. */
 function whole(geometry, i) {
@@ -43,9 +49,9 @@ export function sentence(geometry, active) {
     `the query of ${q}, ${plural(d, "number")}, says what it looks for; next it meets ` +
       `the key of ${k}.`,
     `the key of ${k}, ${plural(d, "number")}, says what it offers to the query of ${q}.`,
-    `the ${plural(d, "product")} of ${q} and ${k} sum to ${score}, ` +
+    `the ${plural(d, "product")} of ${q} and ${k} sum to ${about(scores[i][j])}, ` +
       `${better ? `number ${better + 1}` : "the largest"} of ${n} scores.`,
-    `the score ${score} of ${q} and ${k}, divided by ${rootIs(geometry)}, is ${small}.`,
+    `the score ${score} of ${q} and ${k}, divided by ${rootIs(geometry)}, is ${about(scaled[i][j])}.`,
     `${q} may ${open[i][j] ? "" : "not "}look at ${k}, so ${small} ` +
       `${open[i][j] ? "stays" : "becomes -inf"}; ${masked(geometry, i)}.`,
     `${q} gives ${share} of its weight to ${k}. ${whole(geometry, i)}`,
@@ -72,7 +78,7 @@ export function table({ tokens, scores, scaled, open, weights, pair: [i], root }
 /** The equation and the PyTorch line; the part of the current step is marked. */
 export function formula({ step }) {
   const part = (at, text, tone = "") =>
-    [PARTS[at], text, `${tone}${at === step ? " now" : ""}`.trim() || null];
+    [PARTS[at], text, `${tone}${at === step ? " now" : ""}`];
   return {
     equation: [
       part(5, "softmax"), "( ", part(0, "Q", "query"), part(2, " · "), part(1, "Kᵀ", "key"), " ",
