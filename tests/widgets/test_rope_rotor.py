@@ -1,5 +1,6 @@
 """RoPERotor: the numbers, the lesson, and that browser and Python say the same."""
 
+import io
 import json
 import re
 from pathlib import Path
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 from figure_page import run_node
-from touch import swipe, tab_stops
+from PIL import Image
+from touch import FINGER, swipe, tab_stops
 
 from transformer_lib.positions import rotate
 from transformer_lib.widgets import RoPERotor
@@ -260,6 +262,29 @@ def test_a_phone_shows_tip_shift_product_and_curve_at_once(visit, put):
     curve = page.page.locator("svg[role=img]").bounding_box()
     assert curve["y"] + curve["height"] - top <= 684
     assert page.page.locator(".both").bounding_box()["y"] < curve["y"]
+
+
+CLEARED = """() => [...document.querySelector(".tl-live").shadowRoot
+  .querySelectorAll(".clear")].map((node) => {
+    node.style.setProperty("fill", "transparent", "important");
+    node.ownerSVGElement.scrollIntoView({ block: "center" });
+    const { left, top } = node.ownerSVGElement.getBoundingClientRect();
+    const { x, y, width, height } = node.getBBox();
+    return { x: left + x, y: top + y, width, height }; })"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("options", [{}, FINGER], ids=["wide", "phone"])
+@pytest.mark.parametrize(("m", "n"), [(12, 9), (0, 31)])
+def test_no_line_runs_through_a_label(visit, put, m, n, options, theme):
+    page = visit(**options)
+    page.open(put(RoPERotor(m=m, n=n).html(), theme=theme))
+    places = page.page.evaluate(CLEARED)
+    assert len(places) == 3
+    for place in places:
+        picture = Image.open(io.BytesIO(page.page.screenshot(clip=place)))
+        tones = picture.convert("L").getextrema()
+        assert tones[1] - tones[0] <= 3  # the ground is smooth to a shade or two
 
 
 def test_shift_stops_at_the_ends(visit, put):

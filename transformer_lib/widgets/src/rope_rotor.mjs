@@ -165,7 +165,7 @@ export default figure({
     ".hand.k{stroke:var(--key);stroke-dasharray:6 5}" +
     ".plus{fill:var(--position)}.minus{fill:var(--minus)}" +
     ".knob.q{fill:var(--query)}.knob.k{fill:var(--key)}.letter{fill:var(--ground);font-weight:700}" +
-    ".clear{paint-order:stroke;stroke:var(--ground);stroke-width:5px;stroke-linejoin:round}.lane{cursor:grab}.lane *{touch-action:pan-y}.lane:active{cursor:grabbing}" +
+    ".clear{paint-order:stroke;stroke:var(--ground);stroke-width:9px;stroke-linejoin:round}.lane{cursor:grab}.lane *{touch-action:pan-y}.lane:active{cursor:grabbing}" +
     "[role=slider]{outline:none}[role=slider]:focus-visible .knob{stroke:var(--text);stroke-width:3;stroke-dasharray:4 3}" +
     ".lit:is(.hand,.gap){stroke-width:5}.arc.lit{stroke-width:4}.lit>text,text.lit{text-decoration:underline}" +
     "@media (forced-colors:active){.thin,.arc,.gap,.rule,.part,.total,.hand{stroke:CanvasText!important}" +

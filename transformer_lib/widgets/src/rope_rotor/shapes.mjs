@@ -12,7 +12,7 @@ const text = (x, y, shown, kind, anchor = "middle", part = null) =>
 export function track({ m, n }, room) {
   const x = scale([0, LAST], [78, room - 18]);
   const end = x(LAST);
-  const beside = (at) => (at > end - 74 ? [at - 20, "end"] : [at + 20, "start"]);
+  const beside = (at) => (at > end - 74 ? [at - 16, "end"] : [at + 16, "start"]);
   const lanes = [["query", "m", m, 24], ["key", "n", n, 84]].map(([kind, name, at, y]) => {
     const [place, anchor] = beside(x(at));
     return { kind, name, at, x: x(at), y, label: text(place, y, `${name} = ${at}`, `${kind} strong clear`, anchor) };
