@@ -213,7 +213,7 @@ def test_a_phone_shows_the_width_and_the_weights_at_once(visit, put):
     assert box["y"] + box["height"] - top <= 684
     assert box["y"] + box["height"] <= histograms["y"]
     score = page.page.locator(".picture svg").first.locator("text.strong")
-    place = score.bounding_box()  # the widest: 4.24 × 4.24 × cos 180° = -18.00
+    place = score.bounding_box()  # the widest: 4.24 × 4.24 × cos 180° ≈ -18.00
     plane = page.page.locator(".picture svg").first.bounding_box()
     assert plane["x"] <= place["x"]
     assert place["x"] + place["width"] <= plane["x"] + plane["width"]
@@ -334,3 +334,16 @@ def test_the_grey_bar_is_named(visit, put):
     page.open(put(ScoreBench().html()))
     note = page.page.locator(".title small").first
     assert note.inner_text().endswith("grey: K’s shadow on the line of Q")
+
+
+@pytest.mark.parametrize(
+    ("width", "root"), [(2, "√2 ≈ 1.4"), (64, "√64 = 8"), (512, "√512 ≈ 22.6")]
+)
+def test_what_is_equal_only_about_is_marked_so(visit, put, width, root):
+    bench = ScoreBench(width=width)
+    assert f"Divided by {root}, scores" in bench.summary()
+    page = visit()
+    page.open(put(bench.html()))
+    assert page.said() == bench.summary()
+    product = page.page.locator("text[data-part=score]")
+    assert product.inner_html() == "2.12 × 2.22 × cos 37° ≈ 3.75"

@@ -79,7 +79,8 @@ class ScoreBench(RoundedFigure):
         return self._overview() if self.held < 0 else self._key(self.held)
 
     def _root(self) -> str:
-        return f"√{self.width} = {short(math.sqrt(self.width), 1)}"
+        root = math.sqrt(self.width)
+        return f"√{self.width} {'=' if root.is_integer() else '≈'} {short(root, 1)}"
 
     def _overview(self) -> str:
         pair, plain, scaled = self.alignment(), self.plain(), self.scaled()

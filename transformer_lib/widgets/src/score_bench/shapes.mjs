@@ -38,7 +38,7 @@ export function plane({ state: { query, key }, alignment }, side) {
     arc: none ? "" : arc(Math.atan2(query[1], query[0]), Math.atan2(key[1], key[0]), place),
     texts: [
       text(side / 2, side + 12, none ? "q · k = 0.00" :
-        `${number(lengths[0])} × ${number(lengths[1])} × cos ${number(degrees, 0)}° = ${number(score)}`,
+        `${number(lengths[0])} × ${number(lengths[1])} × cos ${number(degrees, 0)}° ≈ ${number(score)}`,
       "strong", "middle", "score"),
     ],
   };

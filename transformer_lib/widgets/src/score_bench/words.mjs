@@ -2,8 +2,11 @@
 import { number, percent, pythonRows, short } from "../kit/index.mjs";
 import { COUNT, WIDEST } from "./values.mjs";
 
-/** "√64 = 8": what the scores are divided by. */
-export const root = ({ width }) => `√${width} = ${short(Math.sqrt(width), 1)}`;
+/** "√64 = 8", "√2 ≈ 1.4": what the scores are divided by. */
+const root = ({ width }) => {
+  const x = Math.sqrt(width);
+  return `√${width} ${x % 1 ? "≈" : "="} ${short(x, 1)}`;
+};
 
 const top = ({ weights }) => percent(Math.max(...weights));
 
