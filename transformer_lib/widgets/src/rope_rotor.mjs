@@ -109,7 +109,7 @@ function product() {
   const draw = (geometry, active) => {
     const { room, score, state: { m, n } } = geometry;
     const shape = curve(geometry, active, room);
-    set(note, { text: active ? `dashed: pair ${active[1]} alone` : `${number(score)} at ${m - n}` });
+    set(note, { text: active ? `dashed: pair ${active[1]}` : `${number(score)} at ${m - n}` });
     set(svg, { width: room, height: shape.height, "aria-label": `Dot product ${number(score)} at m − n = ${m - n}` });
     set(zero, { d: shape.zero });
     set(rule, { d: shape.rule });

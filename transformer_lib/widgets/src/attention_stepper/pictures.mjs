@@ -136,9 +136,8 @@ export function close() {
   const draw = (geometry, [i, j]) => {
     const { tokens, step, scores, scaled, weights, root } = geometry;
     const { lines, texts, width, height, rest } = closeUp(geometry, [i, j]);
-    const score = scores[i][j];
     const sums = [
-      step > 1 && `q · k ${is(score)}`, step > 2 && `÷\u00a0${root} ${is(scaled[i][j], score)}`,
+      step > 2 && `q · k ÷ ${root} ${is(scaled[i][j], scores[i][j])}`,
       step > 4 && `w ${is(weights[i][j])}`,
     ].filter(Boolean);
     const who = `query ${quote(tokens[i], 12)}, key ${quote(tokens[j], 12)}${rest}`;

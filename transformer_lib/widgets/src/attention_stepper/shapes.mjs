@@ -142,7 +142,7 @@ export function closeUp(geometry, pair) {
   const column = flat ? Math.min(72, (width - 58) / (room + 1.3)) : 56;
   const at = (line, place) =>
     flat
-      ? { x: place < 0 ? 48 : 56 + (place + 0.5) * column, y: 12 + 22 * (line + 1) }
+      ? { x: place < 0 ? 48 : 56 + (place + 0.5) * column, y: 10 + 20 * (line + 1) }
       : { x: 40 + (line + 0.5) * column, y: 12 + 20 * (place + 1) };
   const texts = dims.map((d, c) => ({ text: String(d + 1), tone: "quiet", ...at(-1, c) }));
   lines.forEach((line, l) => {
@@ -159,7 +159,7 @@ export function closeUp(geometry, pair) {
   return {
     lines, texts,
     width: flat ? 58 + (room + 1.3) * column : 40 + 3 * column,
-    height: flat ? 90 : 24 + 20 * (room + 1),
+    height: flat ? 80 : 24 + 20 * (room + 1),
     rest: size.length > room ? `, the ${room} largest of ${size.length} dimensions` : "",
   };
 }

@@ -77,8 +77,8 @@ export function clocks({ pairs }, room) {
       texts: [
         text(middle, y + 17, `pair ${pair.i}: dims ${pair.dims.join(", ")}`, "strong"),
         text(middle, y + 34, `${round(pair.speed)} steps a round`, "quiet"),
-        text(...at(center, radius + 9, a + push), "Q", "query strong"),
-        text(...at(center, radius + 9, b - push), "K", "key strong"),
+        text(...at(center, radius + 11, a + push), "Q", "query strong"),
+        text(...at(center, radius + 11, b - push), "K", "key strong"),
         text(middle, low - 12, `adds ${number(pair.part)}`, "strong"),
       ],
     };
