@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from figure_page import run_node
-from touch import swipe, tab_stops
+from touch import FINGER, swipe, tab_stops
 
 from transformer_lib.widgets import ScoreBench
 from transformer_lib.widgets.score_values import random_scores
@@ -278,7 +278,7 @@ def test_a_finger_moves_a_tip_without_scrolling(visit, put):
     page.open(put(ScoreBench([1, 1], [2, 0]).html()))
     box = page.page.locator(".tip .k").bounding_box()
     x, y = box["x"] + 10, box["y"] + 10
-    swipe(page.page, (x, y), (x, y - 15), (x - 20, y - 60), (x - 73, y - 73))
+    swipe(page.page, (x, y), (x, y - 15), (x - 20, y - 60), (x - 68, y - 68))
     assert page.said().startswith("q · k = 2.00, 45° apart.")
     assert page.page.evaluate("[scrollX, scrollY]") == [0, 0]
 
@@ -347,3 +347,15 @@ def test_what_is_equal_only_about_is_marked_so(visit, put, width, root):
     assert page.said() == bench.summary()
     product = page.page.locator("text[data-part=score]")
     assert product.inner_html() == "2.12 × 2.22 × cos 37° ≈ 3.75"
+
+
+@pytest.mark.parametrize("corner", [-3, 3])
+def test_a_tip_at_the_edge_is_whole(visit, put, corner):
+    page = visit(**FINGER)
+    page.open(put(ScoreBench([corner, corner], [corner, -corner]).html()))
+    plane = page.page.locator(".picture svg").first.bounding_box()
+    for knob in page.page.locator(".knob").all():
+        box = knob.bounding_box()
+        assert plane["x"] <= box["x"]
+        assert plane["y"] <= box["y"]
+        assert box["x"] + box["width"] <= plane["x"] + plane["width"]

@@ -3,6 +3,7 @@ import { cividis, line, number, percent, scale } from "../kit/index.mjs";
 import { COUNT, REACH } from "./values.mjs";
 
 export const SPAN = 3; // of the plane, on each side of 0
+const RIM = 13; // around it, so that a tip at its end is whole
 const range = (n) => [...Array(n).keys()];
 const text = (x, y, shown, kind, anchor = "middle", part = null) =>
   ({ x, y, text: shown, class: kind, "text-anchor": anchor, "data-part": part });
@@ -21,7 +22,8 @@ const arc = (from, to, place) => {
 
 /** Query and key as arrows; the key's shadow on the query's line; the product below. */
 export function plane({ state: { query, key }, alignment }, side) {
-  const [x, y] = [scale([-SPAN, SPAN], [6, side - 6]), scale([-SPAN, SPAN], [side - 6, 6])];
+  const far = side - RIM;
+  const [x, y] = [scale([-SPAN, SPAN], [RIM, far]), scale([-SPAN, SPAN], [far, RIM])];
   const place = ([a, b]) => [x(a), y(b)];
   const { score, lengths, degrees } = alignment;
   const none = Math.min(...lengths) === 0;
@@ -31,8 +33,8 @@ export function plane({ state: { query, key }, alignment }, side) {
   const lines = range(2 * SPAN + 1).map((i) => i - SPAN);
   return {
     x, y, height: side + 26, q: place(query), k: place(key),
-    raster: lines.map((a) => `M${x(a)} 6V${side - 6}M6 ${y(a)}H${side - 6}`).join(""),
-    axes: `M${x(0)} 6V${side - 6}M6 ${y(0)}H${side - 6}`,
+    raster: lines.map((a) => `M${x(a)} ${RIM}V${far}M${RIM} ${y(a)}H${far}`).join(""),
+    axes: `M${x(0)} ${RIM}V${far}M${RIM} ${y(0)}H${far}`,
     query: line([origin, place(query)]), key: line([origin, place(key)]),
     drop: line([place(key), place(foot)]), shadow: line([origin, place(foot)]),
     arc: none ? "" : arc(Math.atan2(query[1], query[0]), Math.atan2(key[1], key[0]), place),
