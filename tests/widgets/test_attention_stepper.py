@@ -419,20 +419,22 @@ ODD = {
 
 
 @pytest.mark.parametrize(
-    ("state", "said", "note", "total"),
+    ("state", "shown"),
     [
-        ({}, "2 = √4, is about 2.60.", "“cat”, q · k ÷ √4 ≈ 2.60", "= 5.21"),
-        ({"selected": [4, 0]}, "is 0.04.", "“The”, q · k ÷ √4 = 0.04", "= 0.08"),
-        (ODD, "1.41 ≈ √2, is about 0.44.", "“a”, q · k ÷ √2 ≈ 0.44", "≈ 0.63"),
+        ({}, ("2 = √4, is about 2.60.", "“cat”, q · k ÷ √4 ≈ 2.60", "= 5.21")),
         (
-            ODD | {"query": [[0.125, 0.375], [1, 1]]},
-            "1.41 ≈ √2, is about 0.35.",
-            "“a”, q · k ÷ √2 ≈ 0.35",
-            "≈ 0.50",  # of 0.13 and 0.38
+            {"selected": [4, 0]},
+            ("2 = √4, is 0.04.", "“The”, q · k ÷ √4 = 0.04", "= 0.08"),
+        ),
+        (ODD, ("1.41 ≈ √2, is about 0.44.", "“a”, q · k ÷ √2 ≈ 0.44", "≈ 0.63")),
+        (
+            ODD | {"query": [[0.125, 0.375], [1, 1]]},  # shown as 0.13 and 0.38
+            ("1.41 ≈ √2, is about 0.35.", "“a”, q · k ÷ √2 ≈ 0.35", "≈ 0.50"),
         ),
     ],
 )
-def test_what_is_equal_only_about_is_marked_so(visit, put, state, said, note, total):
+def test_what_is_equal_only_about_is_marked_so(visit, put, state, shown):
+    said, note, total = shown
     figure = AttentionStepper(step="scale", **state)
     assert figure.summary().endswith(said)
     page = visit()

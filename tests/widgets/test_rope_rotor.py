@@ -275,13 +275,13 @@ CLEARED = """() => [...document.querySelector(".tl-live").shadowRoot
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("options", [{}, FINGER], ids=["wide", "phone"])
-@pytest.mark.parametrize(("m", "n"), [(12, 9), (0, 31)])
-def test_no_line_runs_through_a_label(visit, put, m, n, options, theme):
+@pytest.mark.parametrize("places", [{"m": 12, "n": 9}, {"m": 0, "n": 31}])
+def test_no_line_runs_through_a_label(visit, put, places, options, theme):
     page = visit(**options)
-    page.open(put(RoPERotor(m=m, n=n).html(), theme=theme))
-    places = page.page.evaluate(CLEARED)
-    assert len(places) == 3
-    for place in places:
+    page.open(put(RoPERotor(**places).html(), theme=theme))
+    labels = page.page.evaluate(CLEARED)
+    assert len(labels) == 3
+    for place in labels:
         picture = Image.open(io.BytesIO(page.page.screenshot(clip=place)))
         tones = picture.convert("L").getextrema()
         assert tones[1] - tones[0] <= 3  # the ground is smooth to a shade or two

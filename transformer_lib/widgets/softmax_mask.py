@@ -107,7 +107,7 @@ class SoftmaxMask(Figure):
                 ("0" if w == 0 else number(w, 4)) + ("" if is_open else " (masked)")
                 for w, is_open in zip(weights, mask, strict=True)
             ]
-            rows.append([name, *cells, words.sum_text(sum(weights), least=4)])
+            rows.append([name, *cells, words.sum_text(sum(weights), (4,), "≠ 1")])
         return ["query", *names, "sum"], rows
 
     def drawing(self) -> str:

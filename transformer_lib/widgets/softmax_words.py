@@ -25,7 +25,7 @@ def sentence(figure: SoftmaxMask) -> str:
     row, col = figure.selected
     looks = _look(figure, row, col, weights[row][col])
     closed = _masked(figure.mask[row], "keys")
-    total = sum_text(sum(weights[row]), near="not quite 1")
+    total = sum_text(sum(weights[row]), (2, 3, 4), "not quite 1")
     total = total.rstrip("0").rstrip(".") if "." in total else total
     sums = f"{total}{_reason(figure, row, weights)}"
     query = quote(figure.tokens[row])
@@ -108,9 +108,9 @@ def _naively(figure: SoftmaxMask, row: int | None) -> str:
     return f" Naive works here: {up}, and {_FITS}."
 
 
-def sum_text(total: float, least: int = 2, near: str = "not 1") -> str:
-    """Give a sum in 2 to 4 digits, as many as set it apart from 1; else `near`."""
-    texts = (number(total, digits) for digits in range(least, 5))
+def sum_text(total: float, digits: tuple[int, ...], near: str) -> str:
+    """Give a sum in the first of these numbers of digits that sets it apart from 1."""
+    texts = (number(total, n) for n in digits)
     return next((t for t in texts if _is_one(total) or float(t) != 1), near)
 
 

@@ -30,17 +30,16 @@ function remark(geometry, row) {
     : " It may look at nothing, so its row is all zeros.";
 }
 
-/** A sum in 2 to 4 digits, as many as set it apart from 1; `near` if none do. */
-export const sumText = (x, least = 2, near = "not 1") =>
-  [2, 3, 4].filter((digits) => digits >= least).map((digits) => number(x, digits))
-    .find((text) => isOne(x) || Number(text) !== 1) ?? near;
+/** A sum in the first of these numbers of digits that sets it apart from 1; else `near`. */
+export const sumText = (x, digits = [2, 3], near = "≠ 1") =>
+  digits.map((n) => number(x, n)).find((text) => isOne(x) || Number(text) !== 1) ?? near;
 
 /** How many columns sum to 1. */
 const goodColumns = ({ weights: all }) => transpose(all).filter((col) => isOne(sum(col))).length;
 
 function rowSum(geometry, row) {
   const { state, sums } = geometry;
-  const total = `the row sums to ${sumText(sums[row], 2, "not quite 1").replace(/\.?0+$/, "")}`;
+  const total = `the row sums to ${sumText(sums[row], [2, 3, 4], "not quite 1").replace(/\.?0+$/, "")}`;
   const others = sums.filter((x) => !isOne(x)).length;
   if (isOne(sums[row]) && others)
     return `${total}, ${plural(others, "other")} ${others === 1 ? "does" : "do"} not.`;
@@ -98,7 +97,7 @@ export function table({ state, weights: all, sums }) {
         const text = x === 0 ? "0" : number(x, 4);
         return state.mask[r][c] ? text : `${text} (masked)`;
       }),
-      sumText(sums[r], 4),
+      sumText(sums[r], [4]),
     ]),
   };
 }
