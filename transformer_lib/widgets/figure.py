@@ -16,7 +16,7 @@ _STATIC = Path(__file__).parent / "static"
 def _bundle(name: str) -> Path:
     path = _STATIC / f"{name}.mjs"
     if not path.exists():
-        raise FileNotFoundError(f"a figure needs its bundle, got no {path}: make bundle")
+        raise FileNotFoundError(f"a figure needs its bundle, not {path}: make bundle")
     return path
 
 
