@@ -1,12 +1,13 @@
 // HeadsGrid: heads differ; a map is evidence, ablation is proof.
-import { fill, figure, grid, h, inkOn, join, pad, panel, s, set } from "./kit/index.mjs";
+import { figure, h, set } from "./kit/index.mjs";
 import { bring } from "./inference/index.mjs";
 import * as must from "./rules/index.mjs";
-import { bars, largeMap, thumbnails } from "./heads_grid/shapes.mjs";
+import { bars, thumbnails } from "./heads_grid/shapes.mjs";
 import {
   UNIT, createRunner, isOff, letter, letters, numbers, periodOf, switched, unpacked,
 } from "./heads_grid/values.mjs";
-import { looks, name, pytorch, sentence, table } from "./heads_grid/words.mjs";
+import { gallery, lossPanel, mapPanel } from "./heads_grid/views.mjs";
+import { name, pytorch, sentence, table } from "./heads_grid/words.mjs";
 
 export { createRunner, pytorch, sentence, table };
 
@@ -70,110 +71,6 @@ function lock(active, { shown }) {
   if (kind === "pair") return { pair: [a, b] };
   const free = { pair: [], selected: [] };
   return kind === "head" ? { ...free, selected: [a, b], shown: [[a, b], ...shown.slice(1)] } : free;
-}
-
-const words = ([x, y, text, kind = null, anchor = "start", transform = null]) =>
-  ({ x, y, text, class: kind, "text-anchor": anchor, transform });
-const ring = () => [s("rect", { class: "halo" }), s("rect", { class: "ring" })];
-
-/** Every head's map, one tab stop. */
-function gallery(ui) {
-  const body = s("g", { role: "grid", "aria-label": "Heads: layers and heads" });
-  const maps = s("g", { "aria-hidden": "true" });
-  const svg = s("svg", {}, maps, body);
-  const { node, note } = panel("All heads", svg);
-  let small = { thumbs: [], lines: 1, columns: 1 };
-  const headAt = ([r, c]) => small.thumbs[r * small.columns + c]?.head;
-  const placeOf = (active) => {
-    const thumb = small.thumbs.find(({ head }) => String(head) === String(active?.slice(1)));
-    return active?.[0] === "head" && thumb ? [thumb.row, thumb.col] : null;
-  };
-  const to = (cell) => cell && headAt(cell) && ["head", ...headAt(cell)];
-  const cells = grid(node, {
-    size: () => [small.lines, small.columns],
-    locked: () => placeOf(ui.locked()),
-    hover: (cell) => ui.hover(to(cell)),
-    lock: (cell) => ui.lock(to(cell)),
-    key: (event, cell) => {
-      if (event.key !== " ") return false;
-      ui.set({ off: switched(ui.state(), headAt(cell)) });
-      return true;
-    },
-  });
-  const picture = () => s("g", {}, s("g"), s("path", { class: "hatch" }), s("g", { class: "caption" }));
-  const place = () =>
-    s("g", { role: "gridcell" }, s("rect", { fill: "transparent" }), ...ring());
-  function draw(geometry, heads) {
-    small = geometry.small;
-    const { width, height, lines } = small;
-    set(svg, { width, height });
-    set(note, { text: "L layer, H head; a row for each query" });
-    set(node, { style: `width:${width}px` });
-    const [active, hold] = [ui.active(), ui.locked()].map(placeOf).map(String);
-    const rows = Array.from({ length: lines }, (_, r) => small.thumbs.filter(({ row }) => row === r));
-    join(maps, [...small.thumbs, small.scale], (_, i) => i, picture, (map, thumb) => {
-      const [paths, hatch, texts] = map.children;
-      set(map, { class: thumb.off ? "off" : null });
-      fill(paths, thumb.shades, "path");
-      set(hatch, { d: thumb.later });
-      fill(texts, thumb.texts.map(words), "text");
-    });
-    join(body, rows, (_, r) => r, () => s("g", { role: "row" }), (line, thumbs) =>
-      join(line, thumbs, (_, c) => c, place, (cell, { row, col, head, box }) => {
-        const at = String([row, col]);
-        const shown = heads.some((other) => String(other) === String(head));
-        set(cell, {
-          "data-row": row, "data-col": col, "aria-selected": String(hold === at),
-          "aria-label": looks(geometry, head),
-          class: [hold === at && "locked", active === at && "active", shown && "shown"]
-            .filter(Boolean).join(" ") || null,
-        });
-        const [ground, halo, mark] = cell.children;
-        const { x, y, width, height: tall } = box;
-        set(ground, box);
-        set(halo, { x: x - 1.5, y: y - 1.5, width: width + 3, height: tall + 3 });
-        set(mark, { x, y, width, height: tall });
-      }));
-    cells.update();
-  }
-  return { node, draw };
-}
-
-function lossPanel() {
-  const [boxes, texts] = [s("g"), s("g")];
-  const svg = s("svg", { role: "img" }, boxes, texts);
-  const { node, note } = panel("Loss", svg);
-  set(note, { text: "nats per token" });
-  const draw = ({ bars: shape }) => {
-    set(svg, { width: shape.width, height: shape.height, "aria-label": shape.label });
-    fill(boxes, shape.rows.map(({ bar, off }) => ({ ...bar, fill: "currentColor", class: off ? null : "quiet" })), "rect");
-    fill(texts, shape.rows.flatMap((row) => row.texts.map(words)), "text");
-  };
-  return { node, draw };
-}
-
-/** One head's map in full, with a grid of queries and keys over it. */
-function mapPanel(ui, label) {
-  const [cells, texts] = [s("g"), s("g")];
-  const [hatch, marks] = [s("path", { class: "hatch" }), s("path", { class: "marks", stroke: inkOn(0) })];
-  const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, cells, hatch, marks, texts));
-  const { node, note } = panel("", svg);
-  const over = pad(ui, svg, {
-    label, to: ([q, k]) => ["pair", q, k], from: ([kind, q, k]) => (kind === "pair" ? [q, k] : null),
-  });
-  svg.append(over.node);
-  const draw = (geometry, head) => {
-    const shape = largeMap(geometry, head, geometry.half);
-    set(svg, { width: shape.width, height: shape.height });
-    set(node.querySelector("b"), { text: `${shape.title} ` });
-    set(note, { text: shape.note });
-    fill(cells, shape.shades, "path");
-    set(hatch, { d: shape.later });
-    set(marks, { d: shape.marks });
-    fill(texts, shape.texts.map(words), "text");
-    over.draw({ ...shape, rows: shape.n, cols: shape.n, text: ([q, k]) => sentence(geometry, ["pair", q, k]) });
-  };
-  return { node, draw };
 }
 
 /** The model comes, unless Python has one of the reader's own. */

@@ -1,13 +1,12 @@
 // TrainScrub: predict when a model learns to repeat, then drag its training step.
-import { figure, fill, h, number, pad, panel, s, set, tokenText } from "./kit/index.mjs";
+import { figure, h, set } from "./kit/index.mjs";
 import { atLeast0, keep, list, parts, place, rising, shares, text, whole } from "./rules/index.mjs";
-import { curves, map, sample } from "./train_scrub/shapes.mjs";
-import { read } from "./train_scrub/values.mjs";
-import { pytorch, sentence, table, weight } from "./train_scrub/words.mjs";
+import { course } from "./train_scrub/course.mjs";
+import { goTo, read } from "./train_scrub/values.mjs";
+import { answers, head } from "./train_scrub/views.mjs";
+import { pytorch, sentence, table } from "./train_scrub/words.mjs";
 
 export { pytorch, sentence, table };
-
-const inside = (x, low, high) => Number.isInteger(x) && x >= low && x <= high;
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
@@ -36,147 +35,6 @@ export function layout(state, room = 680) {
 }
 
 export const locked = ({ selected }) => (selected.length ? selected : null);
-
-/** To another step: what was seen stays seen. */
-const goTo = (next) => ({ frame, seen, record: { steps } }) => {
-  const k = Math.max(0, Math.min(steps.length - 1, next(frame)));
-  return { frame: k, seen: Math.max(seen, frame, k) };
-};
-
-/** Works only when the geometry is another: a hover alone does not change it. */
-function onChange(work) {
-  let last = null;
-  return (geometry) => {
-    if (geometry !== last) work(geometry);
-    last = geometry;
-  };
-}
-
-/** The mark of the prediction: drag it, or move it with the arrow keys. */
-function marker(ui) {
-  const node = s(
-    "g", { role: "slider", tabindex: "0", class: "flag", "aria-label": "Your prediction", "aria-valuemin": -1 },
-    s("circle", { r: 22, fill: "transparent" }), s("circle", { r: 11, class: "knob" }),
-    s("text", { text: "?", class: "sign", "text-anchor": "middle" }),
-  );
-  node.addEventListener("keydown", (event) => {
-    const { predicted, record } = ui.state();
-    const last = record.steps.at(-1);
-    const by = Math.max(1, Math.round(last / 60));
-    const to = {
-      ArrowLeft: predicted - by, ArrowDown: predicted - by, Home: 0, End: last, Escape: -1,
-      ArrowRight: Math.max(0, predicted) + by, ArrowUp: Math.max(0, predicted) + by,
-      PageDown: predicted - 10 * by, PageUp: Math.max(0, predicted) + 10 * by,
-    }[event.key];
-    if (to === undefined || event.altKey || event.metaKey || event.ctrlKey) return;
-    ui.set({ predicted: event.key === "Escape" ? -1 : Math.max(0, Math.min(last, to)) });
-    event.preventDefault();
-  });
-  const draw = ({ state: { predicted }, last }, [x, y]) =>
-    set(node, {
-      transform: `translate(${x} ${y})`, "aria-valuemax": last, "aria-valuenow": predicted,
-      "aria-valuetext": predicted < 0 ? "none yet" : `step ${predicted}`,
-    });
-  return { node, draw };
-}
-
-/** Losses and scores; a drag moves the step, and above them the prediction. */
-function course(ui) {
-  const groups = ["rect", "path", "path", "circle", "text"].map((tag) => [tag, s("g")]);
-  const axes = s("path", { class: "axes" });
-  const flag = marker(ui);
-  const svg = s(
-    "svg", { class: "course" },
-    s("g", { "aria-hidden": "true" }, axes, ...groups.map(([, group]) => group)), flag.node,
-  );
-  const { node, note } = panel("Training", svg);
-  let shape = null;
-  let [drag, marked, still] = [null, false, null];
-  const follow = (event) => {
-    const { left } = svg.getBoundingClientRect();
-    const state = ui.state();
-    const { steps } = state.record;
-    const step = Math.round(Math.max(0, Math.min(steps.at(-1), shape.x.invert(event.clientX - left))));
-    if (drag === "predicted") {
-      if (step !== state.predicted) ui.set({ predicted: step });
-      return;
-    }
-    const near = steps.reduce((best, at, k) => (Math.abs(at - step) < Math.abs(steps[best] - step) ? k : best), 0);
-    if (near !== state.frame) ui.set(goTo(() => near)(state));
-  };
-  svg.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
-    drag = event.clientY - svg.getBoundingClientRect().top < shape.lane ? "predicted" : "frame";
-    // who taps the mark has not said where it should be; a finger may want to scroll the page
-    marked = flag.node.contains(event.target);
-    still = marked || event.pointerType === "touch" ? event.clientX : null;
-    svg.setPointerCapture(event.pointerId);
-    if (drag === "predicted") flag.node.focus({ preventScroll: true });
-    event.preventDefault();
-    if (still === null) follow(event);
-  });
-  svg.addEventListener("pointerup", (event) => {
-    if (still !== null && !marked) follow(event);
-  });
-  svg.addEventListener("pointermove", (event) => {
-    if (!svg.hasPointerCapture(event.pointerId)) return;
-    if (still !== null && Math.abs(event.clientX - still) < 6) return;
-    still = null;
-    follow(event);
-  });
-  const draw = onChange((geometry) => {
-    shape = curves(geometry, geometry.room);
-    set(note, { text: `step ${geometry.state.steps[geometry.state.frame]}` });
-    set(svg, { width: geometry.room, height: shape.height });
-    set(axes, { d: shape.axes });
-    [shape.boxes, shape.paths, shape.marks, shape.dots, shape.texts].forEach((items, i) =>
-      fill(groups[i][1], items, groups[i][0]));
-    flag.draw(geometry, shape.knob);
-  });
-  return { node, draw };
-}
-
-/** The text and what the model says for it. */
-function answers() {
-  const [boxes, texts, brackets] = [s("g"), s("g"), s("path", { class: "axes" })];
-  const svg = s("svg", { role: "img" }, boxes, brackets, texts);
-  const { node, note } = panel("What the model says next", svg);
-  const draw = onChange((geometry) => {
-    const shape = sample(geometry, geometry.room);
-    set(note, { text: `${geometry.foreseen[geometry.state.frame]} of ${geometry.n - 1} foreseen` });
-    set(svg, { width: shape.width, height: shape.height, "aria-label": shape.label });
-    set(brackets, { d: shape.brackets });
-    fill(boxes, shape.boxes, "rect");
-    fill(texts, shape.texts, "text");
-  });
-  return { node, draw };
-}
-
-/** One head's map; the cells that its score is the mean of are outlined. */
-function head(ui, h, title) {
-  const [boxes, texts, stripe] = [s("g", { "shape-rendering": "crispEdges" }), s("g"), s("g")];
-  const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, boxes, stripe, texts));
-  const { node, note } = panel(title, svg);
-  const grid = pad(ui, svg, {
-    label: title, to: (cell) => [h, ...cell], from: ([of, ...cell]) => (of === h ? cell : null),
-  });
-  svg.append(grid.node);
-  let shape = null;
-  const drawMap = onChange((geometry) => {
-    const { room, state, scores } = geometry;
-    shape = room < 560 ? map(geometry, h, room, 330) : map(geometry, h, (room - 24) / 2, 230);
-    set(note, { text: `${tokenText(state.heads[h], 30)}, score ${number(scores[state.frame][h])}` });
-    set(svg, { width: shape.width, height: shape.height });
-    fill(stripe, shape.stripe, "rect");
-    fill(boxes, shape.boxes, "rect");
-    fill(texts, shape.texts, "text");
-  });
-  const draw = (geometry) => {
-    drawMap(geometry);
-    grid.draw({ ...shape, text: (cell) => weight(geometry, [h, ...cell]) });
-  };
-  return { node, draw };
-}
 
 /** The training: under the curves, as the prediction comes first. */
 function training(ui) {

@@ -9,7 +9,7 @@ const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-8);
 
 /** Logits as probabilities, in float64. */
 function softmax(logits) {
-  const top = logits.reduce((a, b) => Math.max(a, b));
+  const top = Math.max(...logits);
   const powers = Array.from(logits, (x) => Math.exp(x - top));
   const total = powers.reduce((a, b) => a + b);
   return powers.map((power) => power / total);

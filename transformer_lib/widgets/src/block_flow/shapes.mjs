@@ -34,7 +34,7 @@ function band({ lengths }, at) {
 /** What stands around the rows: names of columns, the band, brackets of blocks. */
 export function around({ flow, frame: at }) {
   const { narrow, middle, words, added, tall } = at;
-  const groups = flow.lengths.slice(1).flatMap((_, r) => (r % 2 ? [] : [top(at, r + 1)]));
+  const groups = flow.lengths.flatMap((_, r) => (r % 2 ? [top(at, r)] : []));
   const left = narrow ? words - 8 : 4;
   const before = [...flow.tokens.slice(0, flow.position + 1).join("")];
   const end = quote(`${before.length > 12 ? "…" : ""}${before.slice(-12).join("")}`);
@@ -52,15 +52,9 @@ export function around({ flow, frame: at }) {
 }
 
 /** An arrow from (x, y): as long as the addition, at its angle to a stream that flows down. */
-function arrow(x, y, length, angle) {
-  const turned = (more, by) => [
-    x + more * Math.sin(angle) + by * Math.cos(angle),
-    y + more * Math.cos(angle) - by * Math.sin(angle),
-  ];
-  const end = Math.max(length, 5);
-  const tip = turned(end, 0);
-  return line([[x, y], tip, turned(end - 5, 4), tip, turned(end - 5, -4)]);
-}
+const arrow = (x, y, length, angle) => ({
+  d: `M0 0v${Math.max(length, 5)}l-4 -5m4 5l4 -5`, transform: `translate(${x} ${y})rotate(${-angle})`,
+});
 
 function addition({ lengths, changes, cosines }, at, r, y) {
   const { narrow, added, unit, middle, room } = at;
@@ -73,7 +67,7 @@ function addition({ lengths, changes, cosines }, at, r, y) {
   return {
     paths: [
       { d: `M${added} ${y + 4}v20`, class: "flow" },
-      { d: arrow(added, y + 11, length, (angle / 180) * Math.PI), class: `vector ${kind}` },
+      { ...arrow(added, y + 11, length, angle), class: `vector ${kind}` },
       { d: `M${added - 8} ${y + 11}H${edge}m5 -4l-5 4l5 4`, class: `into ${kind}` },
     ],
     texts: [text(added - 8, y + 31, words, kind)],
@@ -136,7 +130,7 @@ export const rootOf = (lengths) =>
 /** The random stack of a kind: its band, the root of depth, the shares as bars. */
 export function stack({ residual, stacks }, room) {
   const { lengths, shares } = stacks[residual];
-  const most = Math.max(...Object.values(stacks).flatMap((one) => one.lengths));
+  const most = Math.max(...stacks.pre.lengths, ...stacks.post.lengths);
   const at = scale([0, shares.length], [SIDE, room - SIDE]);
   const middle = 20 + HALF;
   const side = (values, sign) =>
@@ -156,7 +150,7 @@ export function stack({ residual, stacks }, room) {
     ],
     texts: [
       text(0, 8, "length of the stream", "quiet"),
-      ...(residual === "pre" ? [text(room, 8, "dashed: root of depth", "quiet", "end")] : []),
+      text(room, 8, residual === "pre" ? "dashed: root of depth" : "", "quiet", "end"),
       text(SIDE - 6, middle, number(lengths[0], 1), "strong", "end"),
       text(room - SIDE + 6, middle, number(lengths.at(-1), 1), "strong"),
       text(SIDE - 6, LOW - 8, percent(shares[0]), null, "end"),

@@ -2,11 +2,11 @@
 import { number, percent, quote, tokenText } from "../kit/index.mjs";
 
 export const part = (row) => (row ? ["feed-forward", "attention"][row % 2] : "embedding");
-export const block = (row) => Math.floor((row + 1) / 2);
+export const block = (row) => (row + 1) >> 1;
 
 /** The angle of an addition against the stream that it meets. */
 export const degrees = (cosine) =>
-  Math.floor((180 / Math.PI) * Math.acos(Math.max(-1, Math.min(1, cosine))) + 0.5);
+  Math.round((180 / Math.PI) * Math.acos(Math.max(-1, Math.min(1, cosine))));
 
 /** A probability in words; what is rounded to 0 or 1 is neither. */
 const share = (x) => percent(Math.min(Math.max(x, 1e-9), 1 - 1e-9));
@@ -28,10 +28,10 @@ function emergence(flow) {
   const answer = quote(leader(flow, -1));
   if (first === 0) return `The lens reads ${answer} from the embedding on`;
   const said = flow.top.slice(0, first).map(([[text]]) => text)
-    .filter((text, i, all) => text !== all[i - 1]);
-  const kept = said.length < 4 ? said : [...said.slice(0, 2), said.at(-1)];
+    .filter((text, i, all) => text !== all[i - 1])
+    .filter((_, i, all) => i < 2 || i === all.length - 1);
   return (
-    `At first the lens reads ${kept.map((text) => quote(text)).join(", then ")}; ${answer} ` +
+    `At first the lens reads ${said.map((text) => quote(text)).join(", then ")}; ${answer} ` +
     `leads from block ${block(first)}'s ${part(first)} on`
   );
 }

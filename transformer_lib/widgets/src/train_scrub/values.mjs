@@ -44,3 +44,9 @@ export function read(state) {
     last: steps.at(-1),
   };
 }
+
+/** To another step: what was seen stays seen. */
+export const goTo = (next) => ({ frame, seen, record: { steps } }) => {
+  const k = Math.max(0, Math.min(steps.length - 1, next(frame)));
+  return { frame: k, seen: Math.max(seen, frame, k) };
+};
