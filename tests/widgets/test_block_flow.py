@@ -397,6 +397,22 @@ def test_tokens_are_chosen_by_arrows_and_by_touch(opened):
     assert page.page.locator(".tokens input:checked").count() == 1
 
 
+def test_home_and_end_go_to_the_ends_of_the_tokens(opened):
+    page = opened(viewport={"width": 1280, "height": 720})
+    tokens = page.page.locator(".tokens input")
+    tokens.nth(3).click()
+    page.page.mouse.wheel(0, 100)
+    page.page.wait_for_function("scrollY > 50")
+    last = tokens.count() - 1
+    for key, position in (("Home", 0), ("End", last), ("ArrowLeft", last - 1)):
+        before = page.page.evaluate("scrollY")
+        page.page.keyboard.press(key)
+        page.page.mouse.move(0, 0)
+        assert page.said() == BlockFlow(position=position).summary()
+        assert page.page.evaluate("scrollY") == before
+        assert tokens.nth(position).is_checked()
+
+
 def test_a_prompt_that_cannot_be_read_is_kept_and_explained(opened):
     page = opened()
     field = page.page.get_by_label("Your prompt")

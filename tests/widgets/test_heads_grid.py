@@ -574,6 +574,35 @@ def test_space_switches_a_head_by_keyboard_alone(visit, put):
     assert page.said() == HeadsGrid().summary()
 
 
+def test_space_in_a_large_map_switches_its_head_and_scrolls_nothing(visit, put):
+    page = visit(viewport={"width": 360, "height": 600})
+    page.open(put(HeadsGrid(shown=[[1, 3], [0, 2]]).html()))
+    here(page)
+    off = []
+    for label, head in (("The head on show", [1, 3]), ("The other head", [0, 2])):
+        grid = page.page.get_by_role("grid", name=label)
+        grid.locator("[role=gridcell]").focus()
+        page.said()
+        before = page.page.evaluate("scrollY")
+        page.page.keyboard.press(" ")
+        page.said()
+        assert page.page.evaluate("scrollY") == before > 0
+        off = sorted([*off, head])
+        page.page.evaluate("document.activeElement.blur()")
+        assert page.said() == HeadsGrid(off=off).summary()
+
+
+def test_the_frames_of_small_maps_are_explained(visit, put):
+    page = visit()
+    page.open(put(HeadsGrid(shown=[[1, 3], [0, 2]]).html()))
+    here(page)
+    page.page.mouse.move(0, 0)
+    page.said()
+    names = [m.get_attribute("aria-label") for m in page.page.locator(".shown").all()]
+    assert [name[:15] for name in names] == ["Layer 0, head 2", "Layer 1, head 3"]
+    assert page.page.get_by_text("Framed: large below").is_visible()
+
+
 def test_tab_reaches_each_part_once(visit, put):
     page = visit()
     page.open(put(HeadsGrid(off=[[0, 0]]).html()))

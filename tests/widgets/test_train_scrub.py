@@ -28,6 +28,7 @@ from transformer_lib.widgets.train_scrub import TrainScrub
 
 SHOWN = Path(__file__).parent / "shown.mjs"
 FALL = 420
+FALLEN = 15  # number of the step of the fall
 LAST = 21  # number of the last step of the shipped record
 PHONE = {
     "has_touch": True,
@@ -452,9 +453,82 @@ def test_the_reader_predicts_then_looks(visit, put):
     assert page.said() == TrainScrub(frame=LAST, predicted=120).summary()
     assert "You predicted step 120; the second copy’s loss fell below" in page.said()
     assert page.page.locator("text=420: below half of the first copy").count() == 1
+
+
+def test_a_prediction_can_be_taken_back(visit, put):
+    page = visit()
+    page.open(put(TrainScrub(predicted=120).html()))
     mark(page).focus()
     page.page.keyboard.press("Escape")
     assert mark(page).get_attribute("aria-valuetext") == "none yet"
+    assert page.said() == TrainScrub().summary()
+
+
+@pytest.mark.parametrize("predicted", [120, -1])
+def test_who_has_seen_the_answer_predicts_no_more(visit, put, predicted):
+    page = visit()
+    page.open(put(TrainScrub(frame=FALLEN - 1, predicted=predicted).html()))
+    assert mark(page).get_attribute("aria-disabled") is None
+    page.page.get_by_role("button", name="Step", exact=True).click()
+    told = TrainScrub(frame=FALLEN, predicted=predicted).summary()
+    assert page.said() == told
+    assert mark(page).get_attribute("aria-disabled") == "true"
+    mark(page).focus()
+    for key in ("ArrowRight", "ArrowLeft", "Home", "End", "Escape"):
+        page.page.keyboard.press(key)
+        assert page.said() == told
+    box = mark(page).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.page.mouse.move(x, y)
+    page.page.mouse.down()
+    page.page.mouse.move(x + 80, y, steps=4)
+    page.page.mouse.up()
+    page.page.mouse.click(x + 150, y)
+    assert page.said() == told
+    page.page.get_by_role("button", name="Back").click()
+    mark(page).focus()
+    page.page.keyboard.press("ArrowRight")
+    back = TrainScrub(frame=FALLEN - 1, seen=FALLEN, predicted=predicted)
+    assert page.said() == back.summary()
+    how = "step 120" if predicted > 0 else "nothing"
+    told = f"Predicted: {how}; Reset to try again"
+    assert page.page.get_by_text(told).is_visible()
+
+
+def test_a_prediction_starts_anew_with_reset(visit, put):
+    page = visit()
+    page.open(put(TrainScrub().html()))
+    slider(page).focus()
+    page.page.keyboard.press("End")
+    page.page.get_by_role("button", name="Reset").click()
+    mark(page).focus()
+    page.page.keyboard.press("ArrowRight")
+    assert page.said() == TrainScrub(predicted=10).summary()
+
+
+@pytest.mark.parametrize("predicted", [-1, 3])
+def test_a_fall_that_never_came_is_said(predicted):
+    said = TrainScrub(small_record(), frame=1, predicted=predicted).summary()
+    assert said.endswith("second copy’s loss never fell below half of the first’s.")
+    assert ("You predicted step 3; the" in said) == (predicted == 3)
+
+
+def test_table_and_program_hold_what_was_seen(visit, put, answers):
+    assert len(TrainScrub().table()[1]) == 1
+    assert len(TrainScrub(frame=2, seen=6).table()[1]) == 7
+    assert len(TrainScrub(frame=LAST).table()[1]) == LAST + 1
+    for figure, answer in answers:
+        names = {}
+        exec(answer["pytorch"], names)
+        seen = figure.record["steps"][: figure.revealed() + 1]
+        assert names["steps"].tolist() == seen
+    page = visit()
+    page.open(put(TrainScrub().html()))
+    page.page.locator("summary", has_text="Data table").click()
+    rows = page.page.locator(".tl-live tr")
+    expect(rows).to_have_count(2)
+    page.page.get_by_role("button", name="Step", exact=True).click()
+    expect(rows).to_have_count(3)
 
 
 def test_the_future_is_hidden_and_the_past_stays(visit, put):

@@ -40,16 +40,13 @@ def _overview(scrub: TrainScrub) -> str:
 def _prediction(scrub: TrainScrub) -> str:
     """Compare what the reader predicted with what has been seen so far."""
     steps, k, step = scrub.record["steps"], scrub.fall(), scrub.predicted
-    if k is not None and k <= scrub.revealed():
+    if scrub.answered():
         start = "The" if step < 0 else f"You predicted step {step}; the"
-        return (
-            f"{start} second copy’s loss fell below half of the first’s at step "
-            f"{steps[k]}."
-        )
+        fell = "never fell" if k is None else "fell"
+        at = "" if k is None else f" at step {steps[k]}"
+        return f"{start} second copy’s loss {fell} below half of the first’s{at}."
     if step < 0:
         return _QUESTION
-    if scrub.revealed() == len(steps) - 1:
-        return f"You predicted step {step}; no such fall came."
     return f"You predict that the second copy becomes easy at step {step}."
 
 
@@ -77,7 +74,7 @@ def _weight(scrub: TrainScrub) -> str:
 
 
 def table(scrub: TrainScrub) -> tuple[list[str], list[list[Any]]]:
-    """Give losses, tokens foreseen and scores, one row per step."""
+    """Give losses, tokens foreseen and scores, one row per step seen so far."""
     record, n = scrub.record, len(scrub.record["tokens"])
     right, scores = scrub.right(), scrub.scores()
     rows = [
@@ -88,7 +85,7 @@ def table(scrub: TrainScrub) -> tuple[list[str], list[list[Any]]]:
             sum(right[k][n:]),
             *(number(score) for score in scores[k]),
         ]
-        for k, step in enumerate(record["steps"])
+        for k, step in enumerate(record["steps"][: scrub.revealed() + 1])
     ]
     heads = ["previous-token score", "induction score"]
     copies = ["loss in first copy", "loss in second copy"]

@@ -69,6 +69,11 @@ class TrainScrub(Figure):
         """Return the number of the last step that the reader has seen."""
         return max(self.frame, self.seen)
 
+    def answered(self) -> bool:
+        """Tell whether the reader has seen the fall, or that none comes."""
+        fall, last = self.fall(), len(self.record["steps"]) - 1
+        return self.revealed() >= (last if fall is None else fall)
+
     def scores(self) -> list[list[float]]:
         """Return at each step how much both heads look where they should, in 0..1."""
         places = values.stripes(len(self.record["tokens"]))

@@ -159,7 +159,7 @@ export default figure({
   tip:
     "tap a map, then switch it off and watch the loss. Three heads of layer 1 show the same " +
     "stripe: does each matter as much? And the one without?",
-  keys: ", Space on a small map switches its head off",
+  keys: ", Space on a map switches its head off",
   traits: ["source", "ids", "tokens", "off", "shown", "selected", "pair", "sort", "stored"],
   layout,
   sentence,

@@ -43,7 +43,12 @@ const formula = {
 
 function build(ui) {
   const [all, seen] = [ledger(ui), watch()];
-  ui.onReset(seen.forget);
+  let top = null; // of the lines, which Reset leaves where the reader sees them
+  const topOf = ({ node }) => node.getBoundingClientRect().top;
+  ui.onReset(() => {
+    seen.forget();
+    top = topOf(all);
+  });
   const text = h("p", { class: "why" });
   const why = { node: text, draw: ({ state }) => set(text, { text: unnoticed(state) }) };
   const parts = [why, pieces("✗ view alone", true), pieces("✓ view, transpose", false), all];
@@ -63,6 +68,8 @@ function build(ui) {
       seen.draw(geometry);
       const shown = geometry.state.wrong ? parts : [all];
       join(stage, shown, (part) => parts.indexOf(part), ({ node }) => node, (_, { draw }) => draw(geometry));
+      if (top !== null) scrollBy({ top: topOf(all) - top, behavior: "instant" });
+      top = null;
     },
   };
 }

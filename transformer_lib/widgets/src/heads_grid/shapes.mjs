@@ -42,12 +42,11 @@ function tagOf(geometry, head) {
   return said ? [SAID[said], score(head, said)] : ["", null];
 }
 
-const divisors = (n) => [...Array(n).keys()].map((i) => n - i).filter((d) => n % d === 0);
-
 /** The small maps: { width, height, columns, side, thumbs }. */
 export function thumbnails(geometry, room) {
   const { heads, maps, columns: most } = geometry;
-  const columns = divisors(most).find((n) => n * 64 <= room);
+  let columns = most; // of a layer's heads, all or a part that divides them
+  while (most % columns || columns * 64 > room) columns -= 1;
   const step = Math.min(92, Math.floor(room / columns));
   const side = Math.min(78, step - 10);
   const narrow = side < 72; // the number stands on a line of its own

@@ -106,10 +106,9 @@ export function numbers(state, runner) {
     entropy: (head) => score(head, "entropy"),
     loss: (head) => -all.loss([head]),
   }[state.sort] ?? ((head) => -score(head, state.sort));
-  const order = heads.map((head) => [rank(head), head]).sort((a, b) => a[0] - b[0]).map(([, head]) => head);
   return {
     ...all, period, score, alone: (head) => all.loss([head]),
-    heads: order, inPlace: heads, columns: all.maps[0].length,
+    heads: [...heads].sort((a, b) => rank(a) - rank(b)), inPlace: heads, columns: all.maps[0].length,
   };
 }
 

@@ -8,6 +8,13 @@ const words = ([x, y, text, kind = null, anchor = "start", transform = null]) =>
   ({ x, y, text, class: kind, "text-anchor": anchor, transform });
 const ring = () => [s("rect", { class: "halo" }), s("rect", { class: "ring" })];
 
+/** Space switches a head. */
+const space = (ui, headAt) => ({ key }, cell) => {
+  if (key !== " ") return false;
+  ui.set({ off: switched(ui.state(), headAt(cell)) });
+  return true;
+};
+
 /** Every head's map, one tab stop. */
 export function gallery(ui) {
   const body = s("g", { role: "grid", "aria-label": "Heads: layers and heads" });
@@ -26,11 +33,7 @@ export function gallery(ui) {
     locked: () => placeOf(ui.locked()),
     hover: (cell) => ui.hover(to(cell)),
     lock: (cell) => ui.lock(to(cell)),
-    key: (event, cell) => {
-      if (event.key !== " ") return false;
-      ui.set({ off: switched(ui.state(), headAt(cell)) });
-      return true;
-    },
+    key: space(ui, headAt),
   });
   const picture = () => s("g", {}, s("g"), s("path", { class: "hatch" }), s("g", { class: "caption" }));
   const place = () =>
@@ -39,7 +42,7 @@ export function gallery(ui) {
     small = geometry.small;
     const { width, height, lines } = small;
     set(svg, { width, height });
-    set(note, { text: "L layer, H head; a row for each query" });
+    set(note, { text: "L layer, H head; a row for each query. Framed: large below" });
     set(node, { style: `width:${width}px` });
     const [active, hold] = [ui.active(), ui.locked()].map(placeOf).map(String);
     const rows = Array.from({ length: lines }, (_, r) => small.thumbs.filter(({ row }) => row === r));
@@ -58,13 +61,12 @@ export function gallery(ui) {
           "data-row": row, "data-col": col, "aria-selected": String(hold === at),
           "aria-label": looks(geometry, head),
           class: [hold === at && "locked", active === at && "active", shown && "shown"]
-            .filter(Boolean).join(" ") || null,
+            .filter(Boolean).join(" "),
         });
         const [ground, halo, mark] = cell.children;
-        const { x, y, width, height: tall } = box;
-        set(ground, box);
-        set(halo, { x: x - 1.5, y: y - 1.5, width: width + 3, height: tall + 3 });
-        set(mark, { x, y, width, height: tall });
+        const { x, y, width, height } = box;
+        for (const node of [ground, mark]) set(node, box);
+        set(halo, { x: x - 1.5, y: y - 1.5, width: width + 3, height: height + 3 });
       }));
     cells.update();
   }
@@ -92,9 +94,12 @@ export function mapPanel(ui, label) {
   const { node, note } = panel("", svg);
   const over = pad(ui, svg, {
     label, to: ([q, k]) => ["pair", q, k], from: ([kind, q, k]) => (kind === "pair" ? [q, k] : null),
+    key: space(ui, () => shown),
   });
   svg.append(over.node);
+  let shown = null;
   const draw = (geometry, head) => {
+    shown = head;
     const shape = largeMap(geometry, head, geometry.half);
     set(svg, { width: shape.width, height: shape.height });
     set(node.querySelector("b"), { text: `${shape.title} ` });

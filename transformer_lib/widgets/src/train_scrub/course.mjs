@@ -19,6 +19,7 @@ function marker(ui) {
     s("circle", { r: 22, fill: "transparent" }), s("circle", { r: 11, class: "knob" }),
     s("text", { text: "?", class: "sign", "text-anchor": "middle" }),
   );
+  let shut = false;
   node.addEventListener("keydown", (event) => {
     const { predicted, record } = ui.state();
     const last = record.steps.at(-1);
@@ -29,14 +30,17 @@ function marker(ui) {
       PageDown: predicted - 10 * by, PageUp: Math.max(0, predicted) + 10 * by,
     }[event.key];
     if (to === undefined || event.altKey || event.metaKey || event.ctrlKey) return;
-    ui.set({ predicted: event.key === "Escape" ? -1 : Math.max(0, Math.min(last, to)) });
     event.preventDefault();
+    if (!shut) ui.set({ predicted: event.key === "Escape" ? -1 : Math.max(0, Math.min(last, to)) });
   });
-  const draw = ({ state: { predicted }, last }, [x, y]) =>
+  const draw = ({ state: { predicted }, last, answered }, [x, y]) => {
+    shut = answered; // who knows the answer does not predict
     set(node, {
       transform: `translate(${x} ${y})`, "aria-valuemax": last, "aria-valuenow": predicted,
       "aria-valuetext": predicted < 0 ? "none yet" : `step ${predicted}`,
+      "aria-disabled": shut && "true",
     });
+  };
   return { node, draw };
 }
 
@@ -65,8 +69,8 @@ export function course(ui) {
     if (near !== state.frame) ui.set(goTo(() => near)(state));
   };
   svg.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
     drag = event.clientY - svg.getBoundingClientRect().top < shape.lane ? "predicted" : "frame";
+    if (event.button || (drag === "predicted" && shape.answered)) return;
     // who taps the mark has not said where it should be; a finger may want to scroll the page
     marked = flag.node.contains(event.target);
     still = marked || event.pointerType === "touch" ? event.clientX : null;

@@ -46,7 +46,7 @@ function staged({ stages, revealed, state: { steps } }, x, right) {
 
 /** Losses and scores as far as the reader has been, the prediction, the stages. */
 export function curves(geometry, room) {
-  const { state, revealed, scores, last, fall } = geometry;
+  const { state, revealed, scores, last, fall, answered } = geometry;
   const { steps, first, second, frame, predicted } = state;
   const narrow = room < 480;
   const [left, right] = [34, room - 16];
@@ -74,7 +74,7 @@ export function curves(geometry, room) {
     legend(title, y(high) - 14, kinds, names, of.map((values) => values[frame]), room));
   const stages = staged(geometry, x, right);
   return {
-    x, now, height: STAGE + 40, lane: LANE + 22, knob: [x(Math.max(0, predicted)), LANE],
+    x, now, answered, height: STAGE + 40, lane: LANE + 22, knob: [x(Math.max(0, predicted)), LANE],
     boxes, dots, paths: [...paths, ...legends.flatMap((one) => one.paths)],
     axes: [LOSS, SCORE].map(([high, low]) => `M${left} ${high}V${low}H${right}`).join("") + `M${left} ${LANE}H${right}`,
     marks: [
@@ -93,13 +93,14 @@ export function curves(geometry, room) {
         text((end + right) / 2, (LOSS[0] + LOSS[1]) / 2 - 10, "?", "unknown", "middle"),
         text((end + right) / 2, LOSS[1] - 20, "hidden until you train", "quiet", "middle"),
       ] : []),
-      text(0, 8, asked(predicted, narrow), "strong"),
+      text(0, 8, asked(predicted, answered, narrow), "strong"),
       ...(fallen ? fellAt(x(steps[fall]), steps[fall], room) : []),
     ],
   };
 }
 
-function asked(predicted, narrow) {
+function asked(predicted, answered, narrow) {
+  if (answered) return `Predicted: ${predicted < 0 ? "nothing" : `step ${predicted}`}; Reset to try again`;
   if (predicted >= 0) return `Your prediction: easy at step ${predicted}`;
   return narrow ? "Predict: drag ? to where 2nd copy is easy" : "Predict first: drag the mark to where the second copy becomes easy";
 }

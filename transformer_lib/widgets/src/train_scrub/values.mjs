@@ -33,14 +33,16 @@ export function read(state) {
   const { tokens, said, maps, first, second, steps } = state.record;
   const n = tokens.length;
   const places = stripes(n);
+  const fallen = fall(first, second);
+  const revealed = Math.max(state.frame, state.seen);
   const rights = said.map((guesses) => right(tokens, guesses));
   return {
     state: { ...state.record, ...state }, n, places, rights,
     text: [...tokens, ...tokens],
     foreseen: rights.map((all) => all.slice(n).filter(Boolean).length),
     scores: maps.map((heads) => heads.map((weights, h) => score(weights, places[h]))),
-    fall: fall(first, second), stages: stages(first, second),
-    revealed: Math.max(state.frame, state.seen),
+    fall: fallen, stages: stages(first, second), revealed,
+    answered: revealed >= (fallen < 0 ? steps.length - 1 : fallen),
     last: steps.at(-1),
   };
 }

@@ -5,15 +5,14 @@ const QUESTION =
   "At which step will the second copy become easy? Predict it first: the answer is hidden until " +
   "you train.";
 
-function prediction({ state, fall, revealed }) {
-  const { predicted: step, steps } = state;
-  if (fall >= 0 && fall <= revealed)
+function prediction({ state: { predicted: step, steps }, fall, answered }) {
+  if (answered)
     return (
-      `${step < 0 ? "The" : `You predicted step ${step}; the`} second copy’s loss fell ` +
-      `below half of the first’s at step ${steps[fall]}.`
+      `${step < 0 ? "The" : `You predicted step ${step}; the`} second copy’s loss ` +
+      `${fall < 0 ? "never fell" : "fell"} below half of the first’s` +
+      `${fall < 0 ? "" : ` at step ${steps[fall]}`}.`
     );
   if (step < 0) return QUESTION;
-  if (revealed === steps.length - 1) return `You predicted step ${step}; no such fall came.`;
   return `You predict that the second copy becomes easy at step ${step}.`;
 }
 
@@ -53,13 +52,13 @@ export function weight({ state, n, text }, [head, query, key]) {
 export const sentence = (geometry, active) =>
   active ? weight(geometry, active) : overview(geometry);
 
-export const table = ({ state: { steps, first, second }, n, foreseen, scores }) => ({
-  caption: "Each step that was looked at: losses in nats, tokens foreseen, scores of the heads",
+export const table = ({ state: { steps, first, second }, n, foreseen, scores, revealed }) => ({
+  caption: "The steps seen so far: losses in nats, tokens foreseen, scores of the heads",
   header: [
     "step", "loss in first copy", "loss in second copy", `foreseen of ${n - 1}`,
     "previous-token score", "induction score",
   ],
-  rows: steps.map((step, k) => [
+  rows: steps.slice(0, revealed + 1).map((step, k) => [
     step, number(first[k], 3), number(second[k], 3), foreseen[k],
     ...scores[k].map((score) => number(score)),
   ]),
@@ -68,8 +67,9 @@ export const table = ({ state: { steps, first, second }, n, foreseen, scores }) 
 const lines = (rows) => `[\n${rows.map((row) => `    ${python(row)},\n`).join("")}]`;
 
 /** The state as a program that runs and asserts what the figure shows. */
-export function pytorch(_, { state, n, text, foreseen, scores, fall }) {
-  const { steps, first, second, frame: k, said, heads, maps } = state;
+export function pytorch(_, { state, n, text, foreseen, scores, fall, revealed }) {
+  const { frame: k, said, heads, maps } = state;
+  const [steps, first, second] = [state.steps, state.first, state.second].map((all) => all.slice(0, revealed + 1));
   const head = (name, h, score) => [
     `${name} = weights_of(${lines(maps[k][h])})  # in percent; ${tokenText(heads[h], 30)}`,
     `assert abs(${score} - ${number(scores[k][h], 6)}) < 1e-5`, "",
@@ -81,7 +81,7 @@ export function pytorch(_, { state, n, text, foreseen, scores, fall }) {
     `first = torch.tensor(${python(first)})`,
     `second = torch.tensor(${python(second)})`,
     "easy = steps[second < first / 2]",
-    fall < 0 ? "assert len(easy) == 0" : `assert easy[0] == ${steps[fall]}`, "",
+    fall < 0 || fall > revealed ? "assert len(easy) == 0" : `assert easy[0] == ${steps[fall]}`, "",
     `# step ${steps[k]}`,
     `text = ${python(text)}`,
     `said = ${python(said[k])}`,
