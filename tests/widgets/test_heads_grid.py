@@ -600,7 +600,7 @@ def test_the_frames_of_small_maps_are_explained(visit, put):
     page.said()
     names = [m.get_attribute("aria-label") for m in page.page.locator(".shown").all()]
     assert [name[:15] for name in names] == ["Layer 0, head 2", "Layer 1, head 3"]
-    assert page.page.get_by_text("Framed: large below").is_visible()
+    assert page.page.get_by_text("Framed: shown large below").is_visible()
 
 
 def test_tab_reaches_each_part_once(visit, put):

@@ -61,7 +61,7 @@ function addition({ lengths, changes, cosines }, at, r, y) {
   const kind = KINDS[part(r)];
   const angle = degrees(cosines[r - 1]);
   const words = `+ ${number(changes[r - 1], 1)} at ${angle}°`;
-  if (narrow) return { paths: [], texts: [text(room, y + 8, words, kind, "end")] };
+  if (narrow) return { paths: [], texts: [text(room - 4, y + 8, words, kind, "end")] };
   const length = 2 * unit * changes[r - 1];
   const edge = middle + unit * lengths[r - 1] + 3;
   return {

@@ -42,7 +42,7 @@ export function gallery(ui) {
     small = geometry.small;
     const { width, height, lines } = small;
     set(svg, { width, height });
-    set(note, { text: "L layer, H head; a row for each query. Framed: large below" });
+    set(note, { text: "L layer, H head; a row for each query. Framed: shown large below" });
     set(node, { style: `width:${width}px` });
     const [active, hold] = [ui.active(), ui.locked()].map(placeOf).map(String);
     const rows = Array.from({ length: lines }, (_, r) => small.thumbs.filter(({ row }) => row === r));
