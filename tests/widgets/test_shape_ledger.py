@@ -366,8 +366,8 @@ def test_shares_add_up_to_a_hundred():
 @pytest.mark.parametrize("width", [360, 1280])
 def test_reset_leaves_what_the_reader_sees_where_it_is(visit, put, width):
     page = visit(viewport={"width": width, "height": 684})
-    text = "<p style='height: 900px'>What stands before and after.</p>"
-    page.open(put(text, ShapeLedger().html(), text))
+    text = "<p style='height: 900px'>What comes after.</p>"
+    page.open(put(ShapeLedger().html(), text))
     page.page.get_by_label("wrong reshape").check()
     page.said()
     reset = page.page.get_by_role("button", name="Reset")
