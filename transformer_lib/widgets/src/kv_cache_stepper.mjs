@@ -1,60 +1,16 @@
 // KVCacheStepper: a model writes twice, with a cache and without.
 import { bring } from "./inference/index.mjs";
 import { figure, fill, h, pad, panel, s, set, tokenText } from "./kit/index.mjs";
-import * as must from "./rules/index.mjs";
-import { KNOWN, MOST, POINTS, SIZES, STEPS, keptBytes, memories, parts } from "./kv_cache_stepper/costs.mjs";
+import { KNOWN, MOST, STEPS, parts } from "./kv_cache_stepper/costs.mjs";
+import { SOURCES, layout } from "./kv_cache_stepper/layout.mjs";
 import { createWriter } from "./kv_cache_stepper/run.mjs";
-import { bars, follow, frame, memory, side, total } from "./kv_cache_stepper/shapes.mjs";
+import { bars, follow, memory, side, total } from "./kv_cache_stepper/shapes.mjs";
 import { parting, pytorch, sentence, table } from "./kv_cache_stepper/words.mjs";
 import { commas } from "./shape_ledger/words.mjs";
 
-export { pytorch, sentence, table };
+export { layout, pytorch, sentence, table };
 
 const MODEL = "manual-lm";
-const SOURCES = { stored: "stored by Python", page: "computed in this page", yours: "of the Python that made this figure" };
-
-const LISTS = ["picks", "wrong_picks", "gaps", "wrong_gaps"];
-
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const { tokens, prompt_length: first, step, selected, sizes, memory } = state;
-  const steps = tokens?.length - first;
-  const [texts, gaps] = [must.text, must.finite].map((each) => must.list(each, steps));
-  must.keep(state, {
-    prompt: must.text, tokens: must.list(must.text, 0, MOST + STEPS + 1), prompt_length: must.whole(0, MOST), left_out: must.whole(0, 1e5),
-    picks: texts, wrong_picks: texts, gaps, wrong_gaps: gaps, step: must.whole(0, Math.max(0, steps - 1)), bug: must.flag,
-    source: must.one(...Object.keys(SOURCES)), memory: must.one("own", ...Object.keys(KNOWN)),
-    sizes: must.parts({ ...Object.fromEntries(SIZES.map((size) => [size, must.whole(1, 1e9)])), name: must.text }),
-  });
-  must.whole(+!!first, first && STEPS + 1)(steps, "the number of steps");
-  const shape = selected?.[0] === 2 ? [memories(KNOWN[memory] ?? sizes).length, POINTS + 1] : [first + step, first + step];
-  must.place(3, ...shape)(selected, "selected");
-}
-
-/** Everything that is drawn or said, from the state alone. */
-export function layout(state, room = 680) {
-  check(state);
-  const { prompt_length: first, step, bug, sizes, tokens } = state;
-  const { weights, pair, logits } = parts(sizes);
-  const cost = (side, at) => {
-    const all = first + at;
-    return first && (side && at ? 1 : all) * (weights + all * pair) + logits;
-  };
-  const said = [tokens.slice(first), bug ? state.wrong_picks : state.picks];
-  const own = state.memory === "own";
-  const shown = own ? sizes : KNOWN[state.memory];
-  const half = (room - 8) >> 1;
-  return {
-    state, first, step, said, cost, weights, pair, logits, shown,
-    gaps: bug ? state.wrong_gaps : state.gaps,
-    length: first && first + step,
-    most: Math.min(STEPS, sizes.max_len - first),
-    texts: said.map((words) => [...tokens.slice(0, first), ...words.slice(0, step)]),
-    each: keptBytes(sizes, sizes.n_kv_heads),
-    memories: memories(shown, own ? 4 : 2),
-    half, full: room < 620 ? room : half, ...frame(first, half),
-  };
-}
 
 export const locked = ({ selected }) => (selected.length ? selected : null);
 
@@ -192,7 +148,7 @@ export default figure({
   tip: "press Step and compare; then switch on the bug: it shows some steps later.",
   keys: "; in pictures, + and − step",
   traits: [
-    "prompt", "prompt_length", "left_out", "tokens", ...LISTS, "step", "bug", "source", "sizes", "memory", "selected",
+    "prompt", "prompt_length", "left_out", "tokens", "picks", "wrong_picks", "gaps", "wrong_gaps", "step", "bug", "source", "sizes", "memory", "selected",
   ],
   layout,
   sentence,
