@@ -390,7 +390,7 @@ def test_another_models_program_says_what_it_cannot_check(by):
     assert [right in code for code in codes] == [True, False, False]
 
 
-NO_NUMBER = "“hello”: type a number from 1 to 999,999. Shown is “twenty-one”."
+NO_NUMBER = "“hello” is no whole number from 1 to 999,999. Shown is “twenty-one”."
 
 
 def test_what_the_page_does_not_know_yet_it_says(packed):
@@ -398,7 +398,7 @@ def test_what_the_page_does_not_know_yet_it_says(packed):
     (pending,) = ask_node("said", states=[state])
     assert pending == [
         False,
-        "“three hundred and forty-five”: its answer has not come yet. Shown is "
+        "“three hundred and forty-five” has no answer yet. Shown is "
         "“twenty-one”.",
     ]
     other = state | {"text": "hello"}
@@ -622,17 +622,12 @@ def test_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     page.open(put(Translator().html()))
     before = page.said()
     picture = page.page.locator(".picture svg").first.inner_html()
-    for text in ("0", "1000000", "-4", "", "hello", "twentyone", "zwölf"):
+    for text in ("0", "-4", "1.5", "", "hello", "twentyone", "zwölf"):
         field(page).fill(text)
-        shown = text or "∅"
-        assert page.said() == NO_NUMBER.replace("hello", shown)
+        assert page.said() == before
         warning = page.page.locator(".warning")
-        assert warning.inner_text() == (
-            "Type 1 to 999,999, or in English words: one hundred and twenty-one "
-            "(one to nineteen, twenty to ninety, hundred, thousand)."
-        )
-        assert result(page) == f"{shown} → ?"
-        assert "✓" not in page.page.locator(".fig").inner_text()
+        assert warning.inner_text() == NO_NUMBER.replace("hello", text or "∅")
+        assert result(page) == "twenty-one → einundzwanzig ✓ right"
         assert page.page.locator(".picture svg").first.inner_html() == picture
         assert field(page).input_value() == text
         assert page.page.locator(".error").is_hidden()
@@ -648,6 +643,36 @@ def test_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     assert field(page).input_value() == "21"
     assert page.page.locator(".warning").is_hidden()
     assert result(page) == "twenty-one → einundzwanzig ✓ right"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("1000000", "“1000000” is more than 999,999."),
+        ("1,000,000", "“1,000,000” is more than 999,999."),
+        ("none", "“none” is no whole number from 1 to 999,999."),
+    ],
+)
+def test_what_is_refused_leaves_the_last_good_answer_and_says_why(
+    visit, put, text, why
+):
+    page = visit()
+    page.open(put(Translator().html()))
+    computes(page)
+    field(page).fill("345")
+    good, picture = page.said(), page.page.locator(".picture").inner_html()
+    field(page).fill(text)
+    warning = page.page.locator(".warning")
+    assert warning.inner_text() == (
+        f"{why} Shown is “three hundred and forty-five”."
+    )
+    assert warning.get_attribute("role") == "status"
+    assert page.said() == good == Translator("345").summary()
+    assert page.page.locator(".picture").inner_html() == picture
+    assert result(page).startswith("three hundred and forty-five → dreihundert")
+    press(page, "Back")
+    assert warning.is_hidden()
+    assert field(page).input_value() == "345"
 
 
 @pytest.mark.parametrize("text", JOINED)
@@ -670,7 +695,8 @@ def test_hostile_text_is_inert_in_the_page(visit, put, kind):
     page.open(put(Translator().html()))
     computes(page)
     field(page).fill(f"a{HOSTILE[kind]}")
-    assert page.said().startswith("“")
+    assert page.said() == Translator().summary()
+    assert page.page.locator(".warning").inner_text().startswith("“")
     assert page.page.locator(".error").is_hidden()
     assert page.page.locator("img").count() == 0
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
@@ -683,7 +709,9 @@ def test_a_model_that_does_not_come_leaves_the_stored_answer(visit, put):
     page.page.get_by_text('model "number-translator" did not come').wait_for()
     assert page.said() == Translator().summary()
     field(page).fill("345")
-    assert "its answer has not come yet. Shown is “twenty-one”" in page.said()
+    assert page.said() == (
+        "“three hundred and forty-five” has no answer yet. Shown is “twenty-one”."
+    )
     press(page, "Reset")
     assert page.said() == Translator().summary()
     assert all("ERR_FAILED" in error for error in page.errors)  # the browser's words
@@ -732,7 +760,7 @@ def test_a_living_python_is_waited_for(visit, put):
     first, second, sent = page.page.evaluate(
         LIVE, [figure.state(), answer(network, tokenizer, "7", by="your model")]
     )
-    assert first.startswith("“seven”: its answer has not come yet.")
+    assert first == "“seven” has no answer yet. Shown is “twenty-one”."
     figure.text = "7"
     assert second == figure.summary()
     assert sent == []  # nobody needs the book's model here
@@ -774,7 +802,7 @@ def test_a_link_to_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     page.page.wait_for_selector(READY)
     computes(page)
     assert page.said() == NO_NUMBER
-    assert result(page) == "hello → ?"
+    assert result(page) == "twenty-one → einundzwanzig ✓ right"
     field(page).fill("345")
     assert page.said() == Translator("345").summary()
 

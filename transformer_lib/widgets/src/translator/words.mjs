@@ -66,6 +66,13 @@ export function cellSentence({ answer: { source, target }, shown, shares, heads 
   );
 }
 
+/** Why the answer that is shown is not the one to what was asked; false if it is. */
+export function waits(asked, { words }) {
+  const why = numberOf(asked) ? "has no answer yet"
+    : asked.replaceAll(",", "") > 999_999 ? "is more than 999,999" : "is no whole number from 1 to 999,999";
+  return asked !== words && `${quote(asked, 80)} ${why}. Shown is ${quote(words, 80)}.`;
+}
+
 /** `active` is [step], [step, token] or null. */
 export function sentence(geometry, active) {
   if (geometry.waiting) return geometry.waiting;
