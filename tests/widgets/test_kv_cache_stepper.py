@@ -99,6 +99,7 @@ def figures() -> list[KVCacheStepper]:
     for cache in (new_cache, forgetful):
         traits = KVCacheStepper.written("A name", own, cache=cache)
         made.append(KVCacheStepper(**traits, step=1))
+    made.append(KVCacheStepper("a" * 60, step=0))
     empty = {"tokens": [], "picks": [], "wrong_picks": []}
     return [*made, KVCacheStepper("", **empty)]
 
@@ -189,6 +190,20 @@ def test_browser_shows_the_same_table(answers):
     for figure, answer in answers:
         header, rows = figure.table()
         assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+
+
+def test_no_two_columns_of_the_table_have_one_name(answers):
+    for _, told in answers:
+        header = told["table"]["header"]
+        assert len(set(header)) == len(header)
+
+
+def test_what_is_left_out_is_said(answers):
+    figure, told = next(pair for pair in answers if pair[0].left_out)
+    count = len(shipped().tokenizer.encode("a" * 60))
+    said = f"Prefill: both sides read the first {MOST} of {count} tokens, "
+    assert told["sentence"].startswith(said)
+    assert figure.summary() == told["sentence"]
 
 
 def test_copied_pytorch_runs(answers):
@@ -538,14 +553,14 @@ def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(alive):
     field.fill("a" * 40)
     count = len(shipped().tokenizer.encode("a" * 40))
     note = page.page.locator("label", has=field).locator("small")
-    assert note.inner_text() == (
-        f"Only the first 16 tokens are read, {count - MOST} left out."
-    )
+    assert note.inner_text() == "At most 16 tokens are read."
     assert note.bounding_box()["y"] - field.bounding_box()["y"] < 60
+    said = f"Prefill: both sides read the first {MOST} of {count} tokens, "
+    assert page.said().startswith(said)
     top = legend.bounding_box()["y"]
     field.fill("abc")
-    page.said()
-    assert (note.inner_text(), legend.bounding_box()["y"]) == ("", top)
+    assert page.said().startswith("Prefill: both sides read the whole prompt, ")
+    assert legend.bounding_box()["y"] == top
     field.fill("a" * 40)
     press(page, "Step", STEPS)
     assert page.said().startswith("Step 8: without a cache, all 24 tokens")
@@ -752,6 +767,64 @@ def test_a_wide_window_shows_all_tokens(alive):
         shown = page.page.locator(".panel").nth(view).evaluate(WINDOW)
         assert len(shown["rows"]) == 13
         assert shown["earlier"] == []
+
+
+def code_line(page):
+    page.said()
+    return page.page.locator(".formula .code").inner_text()
+
+
+def test_the_code_says_whether_the_logits_are_the_same(alive):
+    page = alive()
+    right = "model(tokens)[:, -1] == model(tokens[:, -1:], cache=cache)[:, -1]"
+    assert code_line(page) == right
+    bug = page.page.get_by_label("bug")
+    bug.check()
+    assert page.page.get_by_text("✗ other logits").is_visible()
+    assert code_line(page) == right.replace("==", "!=")
+    bug.uncheck()
+    assert code_line(page) == right
+    press(page, "Back", STEPS)
+    bug.check()
+    press(page, "Back", STEPS)
+    assert page.said().startswith("Prefill")
+    assert code_line(page) == right  # the prompt stands at its right positions
+
+
+ROOM = """() => {
+    const box = (node) => node.getBoundingClientRect();
+    const all = [...document.querySelector(".tl-live").shadowRoot
+      .querySelectorAll(".controls > *")].map(box);
+    return Math.max(...all.map(({ bottom }) => Math.min(
+      ...all.map(({ top }) => top - bottom).filter((gap) => gap > 0), 12))); }"""
+FILLED = """() => {
+    const line = document.querySelector(".tl-live").shadowRoot.querySelector(".coming");
+    const range = document.createRange();
+    range.selectNodeContents(line);
+    return line.getBoundingClientRect().height - range.getBoundingClientRect().height;
+}"""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_band_around_the_line_about_the_model_is_empty(alive, width):
+    page = alive(viewport={"width": width, "height": 800})
+    assert page.page.evaluate(ROOM) <= 12
+    assert page.page.evaluate(FILLED) < 10
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_mark_of_the_memory_is_whole_at_its_first_place(alive, width):
+    page = alive(viewport={"width": width, "height": 800})
+    memory = page.page.locator(".panel").last
+    spot = memory.locator("[data-row][tabindex='0']")
+    spot.focus()
+    page.page.keyboard.press("Control+Home")
+    page.said()
+    room = memory.locator(".scroll").bounding_box()
+    ring = spot.locator(".ring").bounding_box()
+    assert spot.get_attribute("data-col") == "0"
+    assert ring["x"] - 1.25 >= room["x"]
+    assert ring["y"] + ring["height"] + 1.25 <= room["y"] + room["height"]
 
 
 def test_numbers_of_the_table_stay_in_one_line(alive):

@@ -42,6 +42,7 @@ ENDS = {
     "x" * 22 + "  ": "x" * 22 + "  ",
     "x" * 30 + "  ": "…" + "x" * 21 + "  ",
 }
+NO_TEXT = "There is no text: type one. The numbers of another text stay. After “The"
 HERE = """
 import { readFileSync } from "node:fs";
 const home = "ROOT/transformer_lib/widgets/src/";
@@ -54,10 +55,11 @@ page.settle(unpack(readFileSync(packed)));
 console.log(JSON.stringify(states.map((state, i) => {
   while (state.trap && page.writeOn(state));
   const geometry = layout(state);
+  const { greedy, sampled } = page.continuations(state) ?? {};
   return {
     before: before[i], problem: geometry.problem ?? null,
     said: sentence(geometry, null), logits: Array.from(geometry.logits),
-    next: page.continuations(state),
+    next: greedy ? { greedy: greedy.ids, sampled: sampled.ids } : null,
   };
 })));
 """.replace("ROOT", str(ROOT))
@@ -454,7 +456,7 @@ def test_a_typed_text_is_answered_in_the_page(visit, put):
         if kept == text:
             assert said == SamplingDesk(text).summary(), text
     type_text(page, "")
-    assert page.said().startswith("There is no text: type one. After")
+    assert page.said().startswith(NO_TEXT)
     type_text(page, "東" * 100)
     assert page.said().startswith("This text is too long: 300 tokens, at most 160. ")
     for name in ("Draw 1", "Draw 100", "Greedy trap"):
@@ -466,7 +468,7 @@ def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(visit, p
     page.open(put(SamplingDesk(trap=True).html()))
     page.page.locator(".say", has_text="greedy repeats").wait_for()
     type_text(page, "")
-    assert page.said().startswith("There is no text: type one. After")
+    assert page.said().startswith(NO_TEXT)
     assert page.said().endswith("The greedy trap waits.")
     button = page.page.get_by_role("button", name="Draw 100")
     assert button.is_disabled()
@@ -479,6 +481,41 @@ def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(visit, p
     assert page.said() == SamplingDesk("If the", count=100).summary()
 
 
+def test_an_emptied_field_says_whose_numbers_are_shown(visit, put):
+    page = visit()
+    page.open(put(SamplingDesk().html()))
+    wait(page)
+    note = page.page.locator(".picture .title small")
+    assert note.last.inner_text() == "outlined before, filled after"
+    type_text(page, "")
+    assert page.said().startswith(NO_TEXT)
+    assert page.page.get_by_label("Your text").input_value() == ""
+    assert note.last.inner_text() == "of another text: outlined before, filled after"
+    told = page.page.locator(".controls .title small")
+    assert told.inner_text() == "There is no text: type one."
+    type_text(page, "If the")
+    assert page.said() == SamplingDesk("If the").summary()
+    assert note.last.inner_text() == "outlined before, filled after"
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_tokens_are_counted_and_nothing_is_empty_below_the_text(visit, put, width):
+    page = visit(viewport={"width": width, "height": 800})
+    page.open(put(SamplingDesk().html()))
+    wait(page)
+    panel = page.page.locator(".controls .panel")
+    button = page.page.get_by_role("button", name="Draw 1", exact=True)
+    top = button.bounding_box()["y"]
+    for said in ("0 tokens drawn", "1 token drawn", "2 tokens drawn"):
+        assert panel.locator("small").inner_text() == said
+        last = panel.locator("text").last.bounding_box()
+        bottom = panel.bounding_box()["y"] + panel.bounding_box()["height"]
+        assert bottom - last["y"] - last["height"] < 8
+        draw(page)
+        page.said()
+    assert button.bounding_box()["y"] == top
+
+
 def test_draws_extend_the_text_and_back_takes_them_away(visit, put):
     page = visit()
     page.open(put(SamplingDesk(seed=4).html()))
@@ -487,7 +524,7 @@ def test_draws_extend_the_text_and_back_takes_them_away(visit, put):
     draw(page, 3)
     patch = page.page.evaluate(
         "() => [...document.querySelector('.tl-live').shadowRoot"
-        ".querySelectorAll('.own rect.piece')].length"
+        ".querySelectorAll('.controls rect.piece')].length"
     )
     assert patch == 3
     logits, drawn = SamplingDesk(seed=4), []
@@ -605,7 +642,9 @@ def test_pythons_numbers_ask_for_no_model(visit, put):
     assert page.page.get_by_text("These numbers come from Python.").is_visible()
     assert page.page.get_by_role("button", name="Greedy trap").is_disabled()
     draw(page)
-    assert page.said().startswith("Python answers other texts, where it runs. After")
+    assert page.said().startswith(
+        "Python answers other texts, where it runs. The numbers of another text stay."
+    )
     assert not any("weights" in url for url in asked)
 
 
@@ -626,7 +665,7 @@ def test_tab_reaches_each_part_once(visit, put):
     page = visit()
     page.open(put(SamplingDesk(drawn=[300]).html()))
     wait(page)
-    stops = ["button", "input", "input", "button", *["input"] * 4, *["button"] * 3]
+    stops = ["button", *["input"] * 6, *["button"] * 4]
     assert tab_stops(page.page) == [*stops, "gridcell", "button", "summary", "summary"]
 
 

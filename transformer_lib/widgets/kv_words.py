@@ -44,9 +44,11 @@ def _overview(figure: KVCacheStepper) -> str:
     again, new = (compact(figure.multiply_adds(side, step)) for side in (0, 1))
     kept = compact(length * kept_bytes(figure.sizes), " ")
     if not step:
+        out = figure.left_out
+        read = f"first {length} of {length + out} tokens" if out else "whole prompt"
         return (
-            f"Prefill: both sides read the whole prompt, {new} multiply-adds. Then one "
-            "side forgets all; the other keeps the keys and "
+            f"Prefill: both sides read the {read}, {new} "
+            "multiply-adds. Then one side forgets all; the other keeps the keys and "
             f"values, {kept}B. Step on: the next token is "
             f"{quote(figure.tokens[length])}."
         )
@@ -115,8 +117,8 @@ def _memory(figure: KVCacheStepper, memory: Memory, column: int) -> str:
 
 def table(figure: KVCacheStepper) -> tuple[list[str], list[list[Any]]]:
     """Give each step so far and the sums, then the bytes of a token."""
-    header = ["step", "tokens", "multiply-adds without", "with", "bytes kept"]
-    header += ["picked without", "with", "largest difference"]
+    header = ["step", "tokens", "multiply-adds without", "multiply-adds with"]
+    header += ["bytes kept", "picked without", "picked with", "largest difference"]
     picks, gaps = figure.right()
     first, each = figure.prompt_length, kept_bytes(figure.sizes)
     steps = range(figure.step + 1) if first else range(0)

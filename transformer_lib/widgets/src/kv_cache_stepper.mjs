@@ -5,7 +5,7 @@ import { KNOWN, MOST, STEPS, parts } from "./kv_cache_stepper/costs.mjs";
 import { SOURCES, layout } from "./kv_cache_stepper/layout.mjs";
 import { createWriter } from "./kv_cache_stepper/run.mjs";
 import { bars, follow, memory, side, total } from "./kv_cache_stepper/shapes.mjs";
-import { parting, pytorch, sentence, table } from "./kv_cache_stepper/words.mjs";
+import { SAME, parting, pytorch, sentence, table } from "./kv_cache_stepper/words.mjs";
 import { commas } from "./shape_ledger/words.mjs";
 
 export { layout, pytorch, sentence, table };
@@ -42,12 +42,11 @@ function picture(ui, title, { part, view, label, key }) {
 function walk(writer) {
   const free = ({ source }) => writer() && source !== "yours";
   const out = (by, state) => {
-    const { prompt_length: first, step, sizes, gaps } = state;
-    const end = free(state) ? Math.min(STEPS, sizes.max_len - first) : gaps.length - 1;
-    return !first || step + by < 0 || step + by > end;
+    const { prompt_length: first, step, gaps } = state;
+    return !first || step + by < 0 || step + by > (free(state) ? STEPS : gaps.length - 1);
   };
   const go = (by) => (state) => {
-    if (out(by, state)) return null;
+    if (out(by, state)) return;
     const step = state.step + by;
     const write = free(state) && (state.source === "stored" || step >= state.gaps.length);
     return { ...(write && writer()(state.prompt, step)), step, selected: [] };
@@ -63,8 +62,9 @@ const formula = {
       ["without", `n = T = ${first + step}`], " or ", ["with", `n = ${step ? 1 : first}`],
     ];
   },
-  code: [
-    ["without", "model(tokens)"], "[:, -1] == ", ["with", "model(tokens[:, -1:], cache=cache)"], "[:, -1]",
+  code: ({ bug, step, gaps, wrong_gaps }) => [
+    ["without", "model(tokens)"], `[:, -1] ${(bug ? wrong_gaps : gaps)[step] >= SAME ? "!" : "="}= `,
+    ["with", "model(tokens[:, -1:], cache=cache)"], "[:, -1]",
   ],
 };
 
@@ -113,8 +113,7 @@ function build(ui) {
     label: "Your prompt", trait: "prompt", maxlength: 300, disabled: () => !made,
     set: (value) => ({ ...made(value.replace(/[\ud800-\udfff]/gu, "\ufffd"), 0), step: 0, selected: [] }),
   });
-  const cut = h("small", { role: "status" });
-  field.append(cut);
+  field.append(h("small", { text: `At most ${MOST} tokens are read.` }));
   const legend = h("p", { class: "title" });
   return {
     controls: [
@@ -132,9 +131,7 @@ function build(ui) {
       texts.forEach((node, i) => set(node, {
         text: `${["without", "with   "][i]} writes ${tokenText(said[i].slice(0, step + 1).join(""), 1000)}`,
       }));
-      const { left_out: out, source } = state;
-      set(cut, { text: out ? `Only the first ${MOST} tokens are read, ${out} left out.` : "" });
-      set(legend, { text: `Solid: computed in this step. Pale: kept. Outlined: not kept. Hatched: computed, then masked. Numbers ${SOURCES[source]}.` });
+      set(legend, { text: `Solid: computed in this step. Pale: kept. Outlined: not kept. Hatched: computed, then masked. Numbers ${SOURCES[state.source]}.` });
       costs.draw(bars(geometry), length ? total(geometry) : "", geometry);
       const { bytes, kind } = memories.find((one) => one.own);
       room.draw(memory(geometry), `${commas(bytes)} bytes a token (${kind})`, geometry);
@@ -159,20 +156,21 @@ export default figure({
   build,
   css: `
 .say{min-height:6em}
-label:first-child,.coming{flex:1 1 100%;margin:0;min-height:5em;align-content:start}
+:is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
+label:first-child,.coming{flex:1 1 100%;margin:0;min-height:3em}
 .controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}.picture>p{grid-column:1/-1;white-space:pre-wrap}.panel label{font-size:.88em;min-height:0}
 td{white-space:nowrap;overflow:hidden}th:first-child{min-width:8em}
 .number{font-size:21px}
 path{fill:none;stroke:var(--line)}.gone,.work{stroke:var(--soft)}
-.done,.bar,.query,.key,.value{stroke:none}.done,.bar{fill:var(--text)}.later{opacity:.25}
+.done,.side0,.query,.key,.value{stroke:none}.done,.side0{fill:var(--text)}.later{opacity:.25}
 .kept{fill-opacity:.32}.key.kept{stroke:var(--key)}.value.kept{stroke:var(--value)}
-.side1{fill:none;stroke:var(--text);stroke-width:1.5}
+.side1{stroke:var(--text);stroke-width:1.5}
 .own{stroke:var(--text);stroke-width:3}
 .GQA{stroke-dasharray:7 3}.MQA,.now{stroke-dasharray:2 3}
 svg.lit{outline:2px solid}
 @media (forced-colors:active){path{stroke:CanvasText!important}
-.done,.bar,path.query,path.key,path.value{fill:CanvasText!important}.side1{fill:none!important}path.kept{fill:GrayText!important}}
+.done,.side0,path.query,path.key,path.value{fill:CanvasText!important}path.kept{fill:GrayText!important}}
 @container (max-width:619px){.panel:nth-child(n+3){grid-column:1/-1}.number{font-size:16px}.panel:nth-child(-n+2) small{display:block}}
-@container (max-width:30rem){.say{min-height:12em}.formula{min-height:8em}.equation{font-size:.88em}p.token{min-height:3em}}
+@container (max-width:30rem){.say{min-height:12em}.coming{min-height:6em}.formula{min-height:8em}.equation{font-size:.88em}p.token{min-height:3em}}
 `,
 });

@@ -38,11 +38,11 @@ function build(ui) {
     draw(now) {
       geometry = now;
       const { state, problem } = now;
-      const width = now.room - 84; // Back stands beside
-      const shape = flow(pieces(now), width, 4);
+      const { length: n } = state.drawn;
+      const shape = flow(pieces(now), now.room, 4);
       text.draw(shape, {
-        width, height: Math.max(48, shape.height),
-        said: problem ?? `${state.drawn.length} tokens drawn${shape.cut ? "; the last lines" : ""}`,
+        width: now.room, height: shape.height,
+        said: problem ?? `${n} token${n === 1 ? "" : "s"} drawn${shape.cut ? "; the last lines" : ""}`,
         label: `The text: ${state.text}${state.drawn.map((id) => state.tokens[id]).join("")}`,
       });
       list.draw(now);
@@ -70,7 +70,9 @@ export default figure({
   build,
   css: `
 .say{min-height:4.6em}
-.controls{gap:.5rem}.own,.sliders,.coming{flex:1 1 100%}.own{display:flex;gap:.75rem;align-items:center}.own>:first-child{flex:1}.own [type=text]{width:0}
+:is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
+button{padding:2px 8px}
+.controls{gap:.5rem}.controls>:not(button){flex:1 1 100%}.own{display:flex;gap:.75rem;align-items:center}.own>:first-child{flex:1}.own [type=text]{width:0}
 .own [type=number]{width:4.2em}
 .sliders{display:grid;grid-template-columns:repeat(auto-fit,minmax(16rem,1fr));gap:0 1.5rem}
 .sliders .control{width:100%}.sliders .name{min-width:6.2em}.sliders input{flex:1}

@@ -3,7 +3,7 @@ import * as must from "../rules/index.mjs";
 import { KNOWN, MOST, POINTS, SIZES, STEPS, keptBytes, memories, parts } from "./costs.mjs";
 import { frame } from "./shapes.mjs";
 
-export const SOURCES = { stored: "stored by Python", page: "computed in this page", yours: "of the Python that made this figure" };
+export const SOURCES = { stored: "stored by Python", page: "computed in this page", yours: "from your Python" };
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
@@ -35,7 +35,7 @@ export function layout(state, room = 680) {
   const shown = own ? sizes : KNOWN[state.memory];
   const half = (room - 8) >> 1;
   return {
-    state, first, step, said, cost, weights, pair, logits, shown,
+    state, first, step, said, cost, shown,
     gaps: bug ? state.wrong_gaps : state.gaps,
     length: first && first + step,
     most: Math.min(STEPS, sizes.max_len - first),

@@ -1,17 +1,16 @@
 // A text written twice in this page: read anew in every step, and with a cache.
 import { argmax, createSession, createTokenizer } from "../inference/index.mjs";
-import { MOST, STEPS, sizesOf } from "./costs.mjs";
+import { MOST, sizesOf } from "./costs.mjs";
 
 const largest = (a, b) => Math.max(...a.map((x, i) => Math.abs(x - b[i])));
 
 /** written(prompt, step) -> the traits of a text that is written up to that step. */
 export function createWriter(model) {
   const tokenizer = createTokenizer(model.tokenizer);
-  const capacity = MOST + STEPS;
   let first = 0;
-  const again = createSession(model, { capacity });
-  const kept = createSession(model, { capacity });
-  const bug = createSession(model, { capacity, placeOf: (token) => (token < first ? token : 0) });
+  const again = createSession(model);
+  const kept = createSession(model);
+  const bug = createSession(model, { placeOf: (token) => (token < first ? token : 0) });
   let text = null;
 
   function begin(prompt) {

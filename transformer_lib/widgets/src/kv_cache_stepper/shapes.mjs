@@ -102,7 +102,7 @@ export function bars(geometry) {
     texts.push(word(place(s, 1), low + 12, s, s === step ? "strong" : "quiet", "middle"));
     for (const side of [0, 1]) {
       const top = y(cost(side, s));
-      paths.push(path(box(place(s, side), top, wide * 0.38, low - top), `bar side${side} ${s > step && "later"}`));
+      paths.push(path(box(place(s, side), top, wide * 0.38, low - top), `side${side} ${s > step && "later"}`));
     }
   }
   return { paths, texts, width: half, height: low + 38 };
@@ -111,7 +111,7 @@ export function bars(geometry) {
 /** Bytes against length, a line for each way to share keys and values. */
 export function memory(geometry) {
   const { full: half, shown: { max_len: end }, memories, length, state } = geometry;
-  const [left, right, low, high] = [4, half - 100, 96, 12];
+  const [left, right, low, high] = [8, half - 100, 96, 12]; // a mark at the start is whole
   const x = scale([0, end], [left, right]);
   const y = scale([0, memories[0].bytes * end], [low, high]);
   const at = (column) => Math.floor((column * end) / POINTS);

@@ -22,12 +22,12 @@ function verdict(geometry) {
 }
 
 function overview(geometry) {
-  const { each, length, step, cost } = geometry;
+  const { state: { left_out: out }, each, length, step, cost } = geometry;
   const [again, fresh] = [cost(0, step), cost(1, step)];
   const kept = compact(length * each, " ");
   if (!step)
     return (
-      `Prefill: both sides read the whole prompt, ${compact(fresh)} multiply-adds. ` +
+      `Prefill: both sides read the ${out ? `first ${length} of ${length + out} tokens` : "whole prompt"}, ${compact(fresh)} multiply-adds. ` +
       `Then one side forgets all; the other keeps the keys and values, ${kept}B. ` +
       `Step on: the next token is ${quote(geometry.said[0][0])}.`
     );
@@ -87,7 +87,7 @@ export function table(geometry) {
   return {
     caption: "Both sides, step by step",
     header: [
-      "step", "tokens", "multiply-adds without", "with", "bytes kept", "picked without", "with",
+      "step", "tokens", "multiply-adds without", "multiply-adds with", "bytes kept", "picked without", "picked with",
       "largest difference",
     ],
     rows: [

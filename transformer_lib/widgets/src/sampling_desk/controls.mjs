@@ -27,10 +27,6 @@ export function controls(ui, origin, text, now) {
         set: (seed) => ({ seed: Math.round(seed) }),
       })),
     ...origin,
-    h("div", { class: "own" }, text, ui.button({
-      label: "Back", action: ({ drawn }) => ({ ...fresh, drawn: drawn.slice(0, -1) }),
-      disabled: ({ drawn }) => !drawn.length,
-    })),
     h("div", { class: "sliders" }, // steps that a finger can hit
       ui.slider({ label: "Temperature", trait: "temperature", min: 0, max: 2, step: 0.1 }),
       ui.slider({
@@ -40,17 +36,22 @@ export function controls(ui, origin, text, now) {
       ui.slider({ label: "top-p", trait: "top_p", min: 0.05, max: 1, step: 0.05, format: off(1) }),
       ui.slider({ label: "min-p", trait: "min_p", min: 0, max: 1, step: 0.05, format: off(0) })),
     ui.button({
+      label: "Back", action: ({ drawn }) => ({ ...fresh, drawn: drawn.slice(0, -1) }),
+      disabled: ({ drawn }) => !drawn.length,
+    }),
+    ui.button({
       label: "Draw 1", action: next,
-      disabled: (state) => isFull(state) || !source(state).current,
+      disabled: (state) => isFull(state) || source(state).problem,
     }),
     ui.button({
       label: "Draw 100", action: ({ count }) => ({ count: count + 100 }),
-      disabled: (state) => state.count >= 1000 || !source(state).current,
+      disabled: (state) => state.count >= 1000 || source(state).problem,
     }),
     ui.button({
       label: "Greedy trap", text: ({ trap }) => (trap ? "Close trap" : "Greedy trap"),
       action: ({ trap }) => ({ trap: !trap }),
-      disabled: (state) => state.source !== MODEL || (!state.trap && answer(state)?.problem !== undefined),
+      disabled: (state) => state.source !== MODEL || (!state.trap && answer(state)?.problem),
     }),
+    text,
   ];
 }

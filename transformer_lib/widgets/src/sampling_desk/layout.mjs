@@ -2,7 +2,7 @@
 import { any, finite, flag, keep, list, real, text, whole, wholes } from "../rules/index.mjs";
 import { MODEL, ROOM, answer, continuations } from "./reader.mjs";
 import { ROWS, frame } from "./shapes.mjs";
-import { counts, measured, reshape } from "./values.mjs";
+import { counts, reshape } from "./values.mjs";
 
 export const SIGNS = 300;
 const RANGES = { top_k: [0, 50], seed: [1, 1000], count: [0, 1000] };
@@ -25,18 +25,15 @@ function check(state) {
   whole(0, SIGNS)([...read].length, "the signs of text");
 }
 
-/** Whose logits are shown: the stored ones, the page's, or the stored ones for want of others. */
+/** Whose logits are shown: the stored ones, the page's, or with a problem the stored ones of another text. */
 export function source(state) {
-  const said = (first, ids) => first + ids.map((id) => state.tokens[id]).join("");
-  const stored = { logits: state.logits, read: said(state.asked[0], state.asked.slice(1)) };
-  const { text, drawn } = state;
-  if (JSON.stringify([text, ...drawn]) === JSON.stringify(state.asked)) return { ...stored, current: true };
-  if (state.source !== MODEL)
-    return { ...stored, problem: "Python answers other texts, where it runs." };
-  const found = answer(state);
-  if (found?.logits)
-    return { logits: found.logits, read: said(text, drawn), current: true };
-  return { ...stored, problem: found?.problem ?? "This text waits for the model." };
+  const { text, drawn, asked, logits, tokens } = state;
+  const now = [text, ...drawn];
+  const found = JSON.stringify(now) !== JSON.stringify(asked) && (state.source === MODEL
+    ? answer(state) ?? { problem: "This text waits for the model." }
+    : { problem: "Python answers other texts, where it runs." });
+  const [first, ...ids] = found.logits ? now : asked;
+  return { logits, ...found, read: first + ids.map((id) => tokens[id]).join("") };
 }
 
 /** Whether no token fits behind the text. */
@@ -52,10 +49,7 @@ export function layout(state, room = 680) {
   const place = shares.order.indexOf(state.held);
   const listed = shares.order.slice(0, ROWS).map((_, i) => i);
   if (place >= ROWS) listed[ROWS - 1] = place;
-  const next = state.trap && state.source === MODEL && (continuations(state) ?? {});
-  const trap = next && Object.fromEntries(
-    Object.entries(next).map(([kind, ids]) => [kind, measured(ids)]),
-  );
+  const trap = state.trap && state.source === MODEL && (continuations(state) ?? {});
   const geometry = { ...from, ...shares, state, drawn, listed, room, trap };
-  return { ...geometry, frame: { ...frame(geometry), room } };
+  return { ...geometry, frame: frame(geometry) };
 }

@@ -7,17 +7,22 @@ import { isDone, sentence, tail } from "./words.mjs";
 /** A text takes nothing over from the one that stood in its node. */
 const plain = (text) => ({ class: null, "text-anchor": null, "data-part": null, ...text });
 
+/** Boxes, then lines, then texts. */
+function paint([rects, lines, words], { boxes, paths, texts }) {
+  fill(rects, boxes, "rect");
+  fill(lines, paths, "path");
+  fill(words, texts.map(plain), "text");
+}
+
 /** A picture of pieces of text below a title. */
 export function writing(title) {
   const parts = [s("g"), s("g"), s("g")];
   const svg = s("svg", { role: "img" }, ...parts);
   const { node, note } = panel(title, svg);
-  const draw = ({ boxes, paths, texts }, { width, height, said, label }) => {
+  const draw = (shape, { width, height, said, label }) => {
     set(svg, { width, height, "aria-label": label });
     set(note, { text: said });
-    fill(parts[0], boxes, "rect");
-    fill(parts[1], paths, "path");
-    fill(parts[2], texts.map(plain), "text");
+    paint(parts, shape);
   };
   return { node, draw };
 }
@@ -50,7 +55,7 @@ export function bars(ui) {
     const { state, frame: { height, room }, listed, order } = geometry;
     const active = ui.active()?.[0];
     set(svg, { width: room, height });
-    set(note, { text: `outlined before, filled after${state.count ? ", ◆ drawn" : ""}` });
+    set(note, { text: `${geometry.problem ? "of another text: " : ""}outlined before, filled after${state.count ? ", ◆ drawn" : ""}` });
     const shape = around(geometry);
     set(raster, { d: shape.raster });
     set(cut, { d: shape.cut });
@@ -58,14 +63,11 @@ export function bars(ui) {
     join(list, listed, (_, r) => r, create, ({ children: [shown, cell] }, place, r) => {
       const line = row(geometry, place, r);
       const id = order[place];
-      const [boxes, paths, words] = shown.children;
-      fill(boxes, line.boxes, "rect");
-      fill(paths, line.paths, "path");
-      fill(words, line.texts.map(plain), "text");
+      paint(shown.children, line);
       set(cell, {
         "data-row": r, "aria-selected": String(id === state.held),
         "aria-label": `${line.texts.map(({ text }) => text).join(" ")}. ${sentence(geometry, [id])}`,
-        class: [id === state.held && "locked", id === active && "active"].filter(Boolean).join(" "),
+        class: [id === state.held && "locked", id === active && "active"].join(" "),
       });
       for (const rect of cell.children) set(rect, line.box);
     });
@@ -76,7 +78,8 @@ export function bars(ui) {
 
 /** Greedy and sampled, side by side; writes on while something is missing. */
 export function trap(ui) {
-  const both = [["greedy", writing("Greedy")], ["sampled", writing("Sampled")]];
+  // with the room that a token takes, about: those that are repeated are long
+  const both = [["greedy", writing("Greedy"), 30], ["sampled", writing("Sampled"), 22]];
   let waits = false;
   const later = () => {
     waits = false;
@@ -84,7 +87,7 @@ export function trap(ui) {
   };
   const draw = ({ trap: found, state, room, read }) => {
     const half = room < 620 ? room : Math.floor((room - 24) / 2);
-    for (const [kind, { node, draw: show }] of both) {
+    for (const [kind, { node, draw: show }, wide] of both) {
       const { ids, share, repeats } = found?.[kind] ?? {};
       set(node, { hidden: !ids, style: `width:${half}px` });
       if (!ids) continue;
@@ -92,7 +95,7 @@ export function trap(ui) {
       const all = [{ text: tail(read), kind: "quiet" }, ...said, { text: "…" }];
       const shape = flow(all, half, 99);
       show(shape, {
-        width: half, height: Math.max(shape.height, 24 * Math.ceil((LONGER * 30) / half)),
+        width: half, height: Math.max(shape.height, 24 * Math.ceil((LONGER * wide) / half)),
         said: `${percent(share)} repeats, underlined`,
         label: `${kind}: ${all.map(({ text }) => text).join("")}`,
       });

@@ -1,6 +1,6 @@
 // The model in the page, shared by all desks: the next token's logits, and what follows.
 import { argmax, createSession, createTokenizer } from "../inference/index.mjs";
-import { heights, places, reshape } from "./values.mjs";
+import { heights, measured, places, reshape } from "./values.mjs";
 
 export const MODEL = "manual-lm";
 export const LONGER = 96; // tokens of a continuation
@@ -56,11 +56,11 @@ const keyOf = (state, kind) => {
   return JSON.stringify([kind, text, drawn, ...all]);
 };
 
-/** The ids that follow, as far as they are written; null without the model or a text. */
+/** What follows, measured, as far as they are written; null without the model or a text. */
 export function continuations(state) {
   if (!answer(state)?.ids) return null;
   return Object.fromEntries(
-    Object.keys(CHOICES).map((kind) => [kind, written.get(keyOf(state, kind)) ?? []]),
+    Object.keys(CHOICES).map((kind) => [kind, measured(written.get(keyOf(state, kind)) ?? [])]),
   );
 }
 

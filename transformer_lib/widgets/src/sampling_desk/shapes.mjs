@@ -17,7 +17,7 @@ export function frame({ room, before, after, listed, drawn, state }) {
   const left = small ? 82 : 122;
   const right = (small ? 88 : 98) + (state.count ? 46 : 0);
   return {
-    left, most, small, end: room - right,
+    room, left, most, small, end: room - right,
     x: scale([0, most], [left, room - right]), height: ROWS * TALL + 46,
   };
 }

@@ -73,7 +73,7 @@ function held({ state, order, before, after, cut, drawn }, place) {
 /** `active` is [id] of a token, or null. */
 export function sentence(geometry, active) {
   const place = active ? geometry.order.indexOf(active[0]) : -1;
-  const problem = geometry.problem ? `${geometry.problem} ` : "";
+  const problem = geometry.problem ? `${geometry.problem} The numbers of another text stay. ` : "";
   return problem + (place < 0 ? overview(geometry) : held(geometry, place));
 }
 
