@@ -71,8 +71,7 @@ const formula = {
 function build(ui) {
   let made = null;
   let from = [0, 0]; // where the window of both sides starts
-  const writer = () => made;
-  const { go, out } = walk(writer);
+  const { go, out } = walk(() => made);
   // the bug's text goes wrong only some steps later: on to there
   const seek = () => {
     const state = ui.state();

@@ -70,7 +70,7 @@ export default figure({
   build,
   css: `
 .say{min-height:4.6em}
-:is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
+:is(.controls,.formula) :focus-visible{scroll-margin-bottom:86vh}
 button{padding:2px 8px}
 .controls{gap:.5rem}.controls>:not(button){flex:1 1 100%}.own{display:flex;gap:.75rem;align-items:center}.own>:first-child{flex:1}.own [type=text]{width:0}
 .own [type=number]{width:4.2em}
