@@ -490,7 +490,7 @@ def test_an_emptied_field_says_whose_numbers_are_shown(visit, put):
     type_text(page, "")
     assert page.said().startswith(NO_TEXT)
     assert page.page.get_by_label("Your text").input_value() == ""
-    assert note.last.inner_text() == "of another text: outlined before, filled after"
+    assert note.last.inner_text() == "of another text"
     told = page.page.locator(".controls .title small")
     assert told.inner_text() == "There is no text: type one."
     type_text(page, "If the")

@@ -55,7 +55,7 @@ export function bars(ui) {
     const { state, frame: { height, room }, listed, order } = geometry;
     const active = ui.active()?.[0];
     set(svg, { width: room, height });
-    set(note, { text: `${geometry.problem ? "of another text: " : ""}outlined before, filled after${state.count ? ", ◆ drawn" : ""}` });
+    set(note, { text: geometry.problem ? "of another text" : `outlined before, filled after${state.count ? ", ◆ drawn" : ""}` });
     const shape = around(geometry);
     set(raster, { d: shape.raster });
     set(cut, { d: shape.cut });
