@@ -826,12 +826,11 @@ def test_the_bug_leaves_the_prompt_and_its_code_right(alive):
     assert "[:, -1] == model(" in code_line(page)
 
 
-ROOM = """() => {
-    const box = (node) => node.getBoundingClientRect();
-    const all = [...document.querySelector(".tl-live").shadowRoot
-      .querySelectorAll(".controls > *")].map(box);
-    return Math.max(...all.map(({ bottom }) => Math.min(
-      ...all.map(({ top }) => top - bottom).filter((gap) => gap > 0), 12))); }"""
+FIELD = """() => {
+    const label = document.querySelector(".tl-live").shadowRoot.querySelector("label");
+    const tall = (node) => node.getBoundingClientRect().height;
+    const [field, note] = ["input", "small"].map((tag) => label.querySelector(tag));
+    return tall(label) - tall(field) - tall(note); }"""
 FILLED = """() => {
     const line = document.querySelector(".tl-live").shadowRoot.querySelector(".coming");
     const range = document.createRange();
@@ -843,7 +842,7 @@ FILLED = """() => {
 @pytest.mark.parametrize("width", [360, 1280])
 def test_no_band_around_the_line_about_the_model_is_empty(alive, width):
     page = alive(viewport={"width": width, "height": 800})
-    assert page.page.evaluate(ROOM) <= 12
+    assert page.page.evaluate(FIELD) <= 12
     assert page.page.evaluate(FILLED) < 10
 
 
