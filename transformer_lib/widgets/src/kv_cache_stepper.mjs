@@ -112,7 +112,7 @@ function build(ui) {
     label: "Your prompt", trait: "prompt", maxlength: 300, disabled: () => !made,
     set: (value) => ({ ...made(value.replace(/[\ud800-\udfff]/gu, "\ufffd"), 0), step: 0, selected: [] }),
   });
-  field.append(h("small", { text: `At most ${MOST} tokens are read.` }));
+  field.append(h("small", { class: "title", text: `At most ${MOST} tokens are read.` }));
   const legend = h("p", { class: "title" });
   return {
     controls: [
