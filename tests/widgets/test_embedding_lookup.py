@@ -28,7 +28,7 @@ from transformer_lib.widgets.embedding_values import kin
 
 CLOUD = """
 import { layout } from "./transformer_lib/widgets/src/embedding_lookup.mjs";
-import { cloud } from "./transformer_lib/widgets/src/embedding_lookup/shapes.mjs";
+import { cloud } from "./transformer_lib/widgets/src/embedding_lookup/cloud.mjs";
 import { text } from "node:stream/consumers";
 const { state, rooms } = JSON.parse(await text(process.stdin));
 const all = rooms.flatMap((room) => state.steps.flatMap((step) => {

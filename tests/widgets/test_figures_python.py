@@ -189,6 +189,13 @@ def test_bundler_reports_a_stale_bundle(tmp_path):
         run_node(BUNDLER, "--check", "--outdir", tmp_path)
 
 
+def test_the_scripts_are_short():
+    scripts = list((WIDGETS / "src").rglob("*.mjs"))
+    sizes = {str(path): len(path.read_text().splitlines()) for path in scripts}
+    assert {"kit", "inference", "src"} <= {path.parent.name for path in scripts}
+    assert {path: size for path, size in sizes.items() if size > 200} == {}
+
+
 def _gzipped(entry: str, *external: str) -> int:
     code = (
         "import {build} from 'esbuild';import {gzipSync} from 'node:zlib';"

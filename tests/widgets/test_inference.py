@@ -5,7 +5,6 @@ from functools import partial
 
 import pytest
 import torch
-from figure_page import ROOT
 from inference_jobs import (
     Page,
     all_signs,
@@ -282,10 +281,3 @@ def test_every_sign_of_unicode_is_cut_as_the_library_cuts_it(page):
     carrier = tiny_model(Decoder, tiny(), torch.float32)
     said = page(pack_model(carrier, tokenizer)).ask("tokens", texts=[text], ids=[])
     assert said["ids"] == [tokenizer.encode(text)]
-
-
-def test_the_modules_are_short():
-    folder = ROOT / "transformer_lib/widgets/src/inference"
-    sizes = {path.name: len(path.read_text().splitlines()) for path in folder.iterdir()}
-    assert "models.mjs" in sizes
-    assert max(sizes.values()) <= 200

@@ -84,3 +84,17 @@ export function ranking(words, numbers) {
   words.forEach((ids, w) => count(counts, ids, numbers[w]));
   return [...counts].sort(([a, m], [b, n]) => n - m || a - b).map(([key, n]) => [pairOf(key), n]);
 }
+
+/** The step that is shown: a text may have fewer merges than asked for. */
+export function at({ text, step }) {
+  const { steps } = history(text);
+  const most = steps.length - 1;
+  const shown = Math.min(step, most);
+  return { step: shown, now: steps[shown], most };
+}
+
+/** The patch that goes `by` merges on. */
+export const go = (by) => (state) => {
+  const { step, most } = at(state);
+  return { step: Math.max(0, Math.min(most, step + by)), selected: [] };
+};

@@ -1,12 +1,13 @@
-// The frame that all figures share: state in traits, one paint, exports, cleanup.
-import { download, toPNG, toSVG } from "../exports/index.mjs";
+// What all figures share: state in traits, one paint, exports, cleanup.
+import { toSVG } from "../exports/index.mjs";
 import { controls } from "./controls.mjs";
 import { h, set } from "./dom.mjs";
+import { exportView, tableView } from "./foot.mjs";
 import { formula, light } from "./formula.mjs";
+import { frame, watchUse } from "./frame.mjs";
 import { keyOf, last, read, write } from "./link.mjs";
 import { palette } from "./palette.mjs";
 import { kitCSS } from "./style.mjs";
-import { csv } from "./text.mjs";
 import { watchTheme } from "./theme.mjs";
 
 const copyOf = (value) => JSON.parse(JSON.stringify(value));
@@ -25,111 +26,6 @@ function store(model, traits, changed, signal) {
     changed();
   };
   return { state, initial, set: patch, reset: () => patch(initial) };
-}
-
-/** A part that opens and closes; Escape closes it. */
-function fold(text, props, ...children) {
-  const head = h("summary", { text });
-  const onkeydown = (event) => {
-    if (event.key !== "Escape") return;
-    set(node, { open: false });
-    head.focus();
-  };
-  const node = h("details", { ...props, onkeydown }, head, ...children);
-  return node;
-}
-
-/** A real table, filled only while it is open. */
-function tableView() {
-  const table = h("table");
-  const wide = h("div", { class: "scroll", tabindex: 0 }, table); // it may scroll sideways
-  const node = fold("Data table", {}, wide);
-  const line = (values, head) =>
-    h("tr", {}, values.map((value, i) =>
-      h(i && !head ? "td" : "th", { scope: head ? "col" : !i && "row", text: value })));
-  let shown;
-  const draw = (make) => {
-    if (!node.open) return;
-    const data = make();
-    const { caption, header, rows } = data;
-    const now = JSON.stringify(data);
-    if (now === shown) return; // what a reader has marked in it stays
-    shown = now;
-    table.replaceChildren(
-      h("caption", { text: caption }), line(header, true), ...rows.map((row) => line(row)));
-  };
-  return { node, draw };
-}
-
-/** The export menu; `get` has svg(), rows(), code() and link() (null outside the book). */
-function exportView(name, get) {
-  const out = h("textarea", { readonly: true, hidden: true, "aria-label": "Export" });
-  const done = h("span", { role: "status" });
-  const copy = async (text) => {
-    set(out, { hidden: false, value: text });
-    const said = navigator.clipboard?.writeText(text).then(() => true, () => false);
-    set(done, { text: (await said) ? "Copied." : "Copy it below." });
-    if (!(await said)) out.select();
-  };
-  const item = (text, onclick) => h("button", { type: "button", text, onclick });
-  const save = (kind, type, make) =>
-    item(kind.toUpperCase(), async () => download(await make(), `${name}.${kind}`, type));
-  const link = item("Copy link", () => copy(get.link()));
-  const ontoggle = () => set(link, { hidden: get.link() === null });
-  const node = fold(
-    "Export", { ontoggle },
-    h("div", {},
-      h("div", { class: "menu" },
-        save("svg", "image/svg+xml", get.svg),
-        save("png", "image/png", () => toPNG(get.svg())),
-        save("csv", "text/csv", () => csv(get.rows())),
-        item("Copy as PyTorch", () => copy(get.code())),
-        link,
-        done),
-      out),
-  );
-  const forget = () => {
-    set(out, { hidden: true, value: "" });
-    set(done, { text: "" });
-  };
-  return { node, forget };
-}
-
-function frame(spec) {
-  const parts = {
-    error: h("p", { class: "error", role: "alert", hidden: true }),
-    formula: h("div"),
-    controls: h("div", { class: "controls" }),
-    picture: h("div", { class: "picture" }),
-    say: h("p", { class: "say", role: "status", "aria-live": "polite" }),
-    foot: h("div", { class: "foot" }),
-  };
-  const { error, say, foot, ...work } = parts;
-  const tip = h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip,
-    h("span", { class: "tap", text: " Tap a cell to hold it, again to let go." }));
-  const text = `Keys: arrows move, Enter holds, Esc lets go${spec.keys ?? ""}.`;
-  const root = h(
-    "div", { class: "fig", role: "group", "aria-label": spec.title },
-    tip, error, ...Object.values(work),
-    h("div", { class: "told" }, say, h("p", { class: "keys", text })), foot,
-  );
-  return { root, ...parts };
-}
-
-/**
- * Marks the frame while somebody uses it: its sentence stays in the window then. From the
- * end of a tap on, as what came up under the finger would take the tap away from a cell.
- */
-function watchUse(root) {
-  const used = (on) => root.classList.toggle("used", on);
-  const starts = () => used(true);
-  for (const type of ["click", "input", "keyup"]) root.addEventListener(type, starts);
-  set(root, {
-    onpointerenter: ({ pointerType }) => pointerType === "touch" || starts(),
-    onpointerleave: () => used(root.matches(":focus-within")),
-    // a button that goes out leaves the focus nowhere: it is not gone elsewhere
-    onfocusout: ({ relatedTarget: to }) => to && used(root.contains(to)),
-  });
 }
 
 function mount(spec, model, el) {

@@ -1,53 +1,19 @@
-// Where everything stands: heatmaps, curves, the words. Pure: no DOM.
-import { line, scale, short, tokenText } from "../kit/index.mjs";
+// Where everything stands: the heatmap and the curves. Pure: no DOM.
+import { line, scale, short } from "../kit/index.mjs";
+import { SIGN, bands, box, edges, largest, shades } from "./shades.mjs";
 import { scoreBias, times } from "./values.mjs";
 import { pace } from "./words.mjs";
 
-const STEPS = 10; // shades on each side of zero
 const [LEFT, RIGHT] = [48, 80]; // room for numbers and for the names of the curves
-const SIGN = 7.6; // width of one monospace sign
 const DASHES = [null, "9 4", "2 3", "9 2 2 2", "5 2"];
 
 const digits = (x) => short(x, Math.abs(x) >= 0.1 ? 2 : 3);
-const largest = (rows) => Math.max(...rows.flat().map(Math.abs)) || 1;
 const range = (n) => times(n, (i) => i);
-
-/** Whole pixels between `count` bands from `start` on. */
-const edges = (start, count, size) => times(count + 1, (i) => Math.round(start + (i * size) / count));
-const bands = (all) => all.slice(1).map((end, i) => [all[i], end]);
-const box = (x, y, right, low) => `M${x} ${y}H${right}V${low}H${x}z`;
 
 /** Of `count` things in `size` pixels, those whose labels have room. */
 function labels(count, size, room) {
   const step = 2 ** Math.max(0, Math.ceil(Math.log2((room * count) / size)));
   return range(count).filter((i) => i % step === 0);
-}
-
-/**
- * Paths of a heatmap: one per shade of "plus" and "minus", then the strokes that mark what
- * is below zero, dark ("ink") on light shades, light ("chalk") on dark ones.
- * columns: [[left, right], ...]; lines: edges; at(line, column) -> value in -1..1.
- */
-function shades(columns, lines, at) {
-  const [fills, strokes] = [{}, { ink: "", chalk: "" }];
-  bands(lines).forEach(([y, low], r) => {
-    const shade = (c) => Math.round(STEPS * at(r, c));
-    let from = 0;
-    columns.forEach(([, right], c) => {
-      const k = shade(c);
-      if (columns[c + 1]?.[0] === right && shade(c + 1) === k) return;
-      const x = columns[from][0];
-      const inset = Math.min(3, (right - x) / 4);
-      from = c + 1;
-      fills[k] = (fills[k] ?? "") + box(x, y, right, low);
-      if (k < 0)
-        strokes[k < -STEPS / 2 ? "chalk" : "ink"] += `M${x + inset} ${(y + low) / 2}H${right - inset}`;
-    });
-  });
-  return [
-    ...Object.entries(fills).map(([k, d]) => [d, k > 0 ? "plus" : "minus", Math.abs(k) / STEPS]),
-    ...Object.entries(strokes).map(([name, d]) => [d, name]),
-  ];
 }
 
 /** The heatmap: one column per position (or key), one line per dimension (or query). */
@@ -158,67 +124,5 @@ export function curves(geometry, heat, [kind, a, n], m) {
       return py < 166 ? [0, off.indexOf(Math.min(...off))] : null;
     },
     box: ([, c]) => ({ x: main[c][0] - 4, y: main[c][1] - 4, width: 8, height: 8 }),
-  };
-}
-
-/** A number for a narrow place: 1.64, <.01, 0. */
-const brief = (x) => (x > 1e-9 && x < 0.005 ? "<.01" : short(x));
-
-/** The two sentences above each other, every word over its input vector. */
-export function sentences({ state: { tokens, order, other: picked }, words, room }) {
-  const { before, after, same, change } = words;
-  const texts = tokens.map((token) => tokenText(token, room < 400 ? 7 : 10));
-  const wide = (text) => SIGN * [...text].length;
-  const step = Math.max(30, Math.min(84, Math.floor((room - 92) / tokens.length)));
-  const two = Math.max(...texts.map(wide)) > step - 4; // every other word stands lower
-  const head = two ? 44 : 20;
-  const center = (i) => 66 + Math.round((i + 0.5) * step);
-  const bar = 2 * Math.floor(0.4 * step);
-  const columns = tokens.map((_, i) => [center(i) - bar / 2, center(i) + bar / 2]);
-  const [high, low] = [head + 22, head + 138];
-  const end = low + 72;
-  const most = largest([...before, ...after]);
-  const paint = (rows, top) =>
-    shades(columns, edges(top, rows[0].length, 72), (r, c) => rows[c][r] / most);
-  const names = (top, row) =>
-    row.map((old, i) => [center(i), top + 24 * (two && i % 2), texts[old], old]);
-  const [written, shuffled] = [names(10, [...tokens.keys()]), names(end + 32, order)];
-  const all = [...written, ...shuffled];
-  return {
-    kind: "word", width: 92 + step * tokens.length, height: end + head + 108,
-    rows: 1, cols: tokens.length, title: "Tap two words to swap them",
-    note: "above as written, below in the new order",
-    text: ([, i]) =>
-      `${texts[order[i]]}: ${same[i] ? "the same" : "new"} input vector, output changes by ${brief(change[i])}`,
-    paths: [
-      ...paint(before, high), ...paint(after, low),
-      ...order.map((old, place) => [
-        line([[center(old), high + 76], [center(place), low - 4]]),
-        `link${same[place] ? "" : " broken"}${picked === place ? " bold" : ""}`,
-      ]),
-      ...all.filter(([, , , old]) => old === order[picked]).map(([x, y, text]) =>
-        [box(x - wide(text) / 2 - 5, y - 10, x + wide(text) / 2 + 5, y + 10), "chip"]),
-    ],
-    texts: [
-      ...all.map(([x, y, text]) => [x, y, text, "token"]),
-      ...tokens.flatMap((_, i) => [
-        [center(i), head + 10, i, "position"],
-        [center(i), end + 13, i, "position"],
-        [center(i), end + head + 52, same[i] ? "✓" : "✗"],
-        [center(i), end + head + 92, brief(change[i])],
-      ]),
-      [0, head + 10, "∿ position", "position", "start"],
-      [0, end + 13, "∿ position", "position", "start"],
-      [0, end + head + 34, "Input vector: ✓ as above, ✗ new", "quiet", "start"],
-      [0, end + head + 74, "Its output changes by", "quiet", "start"],
-    ],
-    pick(px, py) {
-      const row = py < low - 31 ? written : shuffled;
-      const y = py - row[0][1] - 12;
-      const near = row.filter((_, i) => !two || Math.abs(y) > 24 || i % 2 === Number(y > 0));
-      near.sort(([a], [b]) => Math.abs(a - px) - Math.abs(b - px));
-      return px < 48 ? null : [0, order.indexOf(near[0][3])];
-    },
-    box: ([, place]) => ({ x: columns[place][0], y: low, width: bar, height: 72 }),
   };
 }

@@ -1,0 +1,40 @@
+// The frame around every figure: its parts, and whether somebody uses it.
+import { h, set } from "./dom.mjs";
+
+/** The parts of a figure, empty, in their order: { root, error, formula, ... }. */
+export function frame(spec) {
+  const parts = {
+    error: h("p", { class: "error", role: "alert", hidden: true }),
+    formula: h("div"),
+    controls: h("div", { class: "controls" }),
+    picture: h("div", { class: "picture" }),
+    say: h("p", { class: "say", role: "status", "aria-live": "polite" }),
+    foot: h("div", { class: "foot" }),
+  };
+  const { error, say, foot, ...work } = parts;
+  const tip = h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip,
+    h("span", { class: "tap", text: " Tap a cell to hold it, again to let go." }));
+  const text = `Keys: arrows move, Enter holds, Esc lets go${spec.keys ?? ""}.`;
+  const root = h(
+    "div", { class: "fig", role: "group", "aria-label": spec.title },
+    tip, error, ...Object.values(work),
+    h("div", { class: "told" }, say, h("p", { class: "keys", text })), foot,
+  );
+  return { root, ...parts };
+}
+
+/**
+ * Marks the frame while somebody uses it: its sentence stays in the window then. From the
+ * end of a tap on, as what came up under the finger would take the tap away from a cell.
+ */
+export function watchUse(root) {
+  const used = (on) => root.classList.toggle("used", on);
+  const starts = () => used(true);
+  for (const type of ["click", "input", "keyup"]) root.addEventListener(type, starts);
+  set(root, {
+    onpointerenter: ({ pointerType }) => pointerType === "touch" || starts(),
+    onpointerleave: () => used(root.matches(":focus-within")),
+    // a button that goes out leaves the focus nowhere: it is not gone elsewhere
+    onfocusout: ({ relatedTarget: to }) => to && used(root.contains(to)),
+  });
+}
