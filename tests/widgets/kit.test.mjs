@@ -6,7 +6,7 @@ import {
 } from "../../transformer_lib/widgets/src/kit/index.mjs";
 import { difference, last, read, write } from "../../transformer_lib/widgets/src/kit/link.mjs";
 import { cividisRGB, contrast, palette, rgb } from "../../transformer_lib/widgets/src/kit/palette.mjs";
-import { csv } from "../../transformer_lib/widgets/src/kit/text.mjs";
+import { csv } from "../../transformer_lib/widgets/src/exports/index.mjs";
 
 for (const theme of ["light", "dark"]) {
   const colors = palette[theme];
@@ -65,7 +65,8 @@ test("Python literals", () => {
 });
 
 test("CSV quotes, and disarms what a spreadsheet would run", () => {
-  assert.equal(csv([["a,b", 'c"d', "=1+1", -1, "-0.5", "-x"]]), '"a,b","c""d",\'=1+1,-1,-0.5,\'-x\n');
+  const table = { header: ["a,b", 'c"d'], rows: [["=1+1", -1], ["-0.5", "-x"]] };
+  assert.equal(csv(table), '"a,b","c""d"\n\'=1+1,-1\n-0.5,\'-x\n');
 });
 
 test("a matrix fits its room, with flat labels only where they fit", () => {

@@ -6,6 +6,7 @@ import pytest
 from figure_examples import EXAMPLES
 from figure_page import READY, placeholder
 from playwright.sync_api import expect
+from touch import FINGER, swipe
 
 FEW = ["softmax_mask", "block_flow"]  # for what the kit alone does
 few = pytest.mark.parametrize("name", FEW)
@@ -18,6 +19,30 @@ GROUNDS = """() => {
   const told = document.querySelector(".tl-live").shadowRoot.querySelector(".told");
   const color = (node) => getComputedStyle(node).backgroundColor;
   return [told, document.body].map(color); }"""
+
+# The units of a sentence that are parted from their number, at any width of it.
+PARTED = """() => {
+  const say = document.querySelector(".tl-live").shadowRoot.querySelector(".say");
+  const walk = document.createTreeWalker(say, NodeFilter.SHOW_TEXT);
+  const signs = [];
+  while (walk.nextNode())
+    for (let i = 0; i < walk.currentNode.length; i++) signs.push([walk.currentNode, i]);
+  const top = (at) => {
+    const range = document.createRange();
+    range.setStart(...signs[at]);
+    range.setEnd(signs[at][0], signs[at][1] + 1);
+    return range.getBoundingClientRect().top;
+  };
+  const units = [...say.textContent.matchAll(/[0-9] (%|[kMG]?B|[MGT]FLOP)/g)];
+  const parted = [];
+  for (let width = 150; width < 420; width += 3) {
+    say.style.width = `${width}px`;
+    for (const { 0: text, index } of units)
+      if (top(index) !== top(index + text.length - 1)) parted.push([width, text]);
+  }
+  return { count: units.length, parted }; }"""
+TOLD = "fig => { const all = []; fig.oninput = (e) => all.push(e.type); return all; }"
+SLIDER = "node => node.scrollIntoView({ block: 'center', behavior: 'instant' })"
 
 
 @pytest.fixture
@@ -167,3 +192,67 @@ def test_reset_takes_back_what_was_copied(visit, alone):
     page.page.get_by_role("button", name="Reset", exact=True).click()
     expect(out).to_be_hidden()
     assert out.input_value() == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("shape_ledger", 6), ("kv_cache_stepper", 1)]
+)
+def test_a_number_keeps_its_unit_on_its_line(visit, put, name, count):
+    figure = EXAMPLES[name].make()
+    page = visit(**PHONE, is_mobile=True)
+    page.open(put(figure.html()))
+    assert page.said() == figure.summary()
+    assert page.page.evaluate(PARTED) == {"count": count, "parted": []}
+
+
+@pytest.fixture
+def slider(visit, put, name):
+    """The first slider of a figure in the middle of a page to scroll, and the page."""
+    gap = '<div style="height: 2000px"></div>'
+    page = visit(**FINGER)
+    page.open(put(gap, EXAMPLES[name].make().html(), gap), live=False)
+    page.page.locator(".tl-figure").scroll_into_view_if_needed()
+    page.page.wait_for_selector(READY)
+    return page.page.locator(".fig input[type=range]:visible").first, page
+
+
+def spot(slider, share):
+    """A place on the slider, which is brought to the middle of the window."""
+    slider.evaluate(SLIDER)
+    box = slider.bounding_box()
+    return box["x"] + share * box["width"], box["y"] + box["height"] / 2
+
+
+SLID = ["bpe_stepper", "softmax_mask", "position_lab"]
+
+
+@pytest.mark.parametrize("name", SLID)
+@pytest.mark.parametrize("down", [120, -120])
+def test_a_swipe_over_a_slider_scrolls_the_page(slider, name, down):
+    node, page = slider
+    before, said = node.input_value(), page.said()
+    told = page.page.locator(".fig").evaluate_handle(TOLD)
+    x, y = spot(node, 0.1 if down > 0 else 0.9)
+    top = page.page.evaluate("scrollY")
+    swipe(page.page, (x, y), *((x + 20 * s, y + down * s) for s in (0.1, 0.3, 0.6, 1)))
+    page.page.wait_for_function(f"Math.abs(scrollY - {top}) > 50")
+    assert (node.input_value(), page.said()) == (before, said)
+    assert told.json_value() == []
+    expect(page.page.locator(".fig")).to_have_class("fig")  # nobody uses it
+
+
+@pytest.mark.parametrize("name", SLID)
+def test_a_finger_slides_and_taps_a_slider(slider, name):
+    node, page = slider
+    start = float(node.input_value())
+    x, y = spot(node, 0.4)
+    top = page.page.evaluate("scrollY")
+    swipe(page.page, (x, y), *((x + d, y + d / 8) for d in (9, 30, 60)))
+    said = page.said()
+    slid = float(node.input_value())
+    assert page.page.evaluate("scrollY") == top
+    page.page.touchscreen.tap(*spot(node, 0.9))
+    tapped = float(node.input_value())
+    assert page.said() != said
+    assert start != slid
+    assert slid < tapped

@@ -141,6 +141,21 @@ export async function toPNG(svg) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
+/** A table as CSV, one line per row; quoted where needed, formulas of spreadsheets disarmed. */
+export const csv = ({ header, rows }) =>
+  [header, ...rows]
+    .map((row) =>
+      row
+        .map((value) => {
+          let text = String(value ?? "");
+          if (typeof value === "string" && /^[=+@\t\r]|^-(?![\d.i])/.test(text))
+            text = `'${text}`;
+          return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+        })
+        .join(","),
+    )
+    .join("\n") + "\n";
+
 /** Lets the browser save `content` (text or blob) as `name`. */
 export function download(content, name, type) {
   const url = URL.createObjectURL(new Blob([content], { type }));

@@ -10,13 +10,16 @@ export function controls(ui) {
   });
   const off = (option, state) => option.disabled?.(state) ?? false;
 
-  function input(option, type, event, props, read) {
+  function input(option, type, events, props, read) {
     const { get, put } = bound(option);
-    const answer = () => {
+    const answer = (event) => {
+      const value = read(node, event);
+      if (value === undefined) return;
       node.focus({ preventScroll: true }); // a finger on a slider does not: the sentence would not stick
-      put(read(node));
+      put(value);
     };
-    const node = h("input", { type, ...props, [`on${event}`]: answer });
+    const node = h("input", { type, ...props });
+    for (const each of events) node.addEventListener(each, answer);
     ui.bind((state) => set(node, { disabled: off(option, state) }));
     return { node, get };
   }
@@ -27,9 +30,21 @@ export function controls(ui) {
     /** { min, max, step, format(value) -> text } */
     slider(option) {
       const { min, max, step, format = String } = option;
-      const { node, get } = input(
-        option, "range", "input", { min, max, step }, (n) => Number(n.value),
-      );
+      // A finger that lands on a slider may go on to scroll the page: what it has changed
+      // by then waits until the finger moves along, or leaves.
+      let [landed, held] = [false, false];
+      const read = (n, event) => {
+        if (event.type === "input") [landed, held] = [false, landed];
+        if (held === (event.type === "change")) return Number(n.value);
+        event.stopPropagation();
+      };
+      const touch = ({ type, pointerType }) => {
+        [landed, held] = [type === "pointerdown" && pointerType === "touch", false];
+        ui.repaint();
+      };
+      const { node, get } = input(option, "range", ["input", "change"], {
+        min, max, step, onpointerdown: touch, onpointercancel: touch,
+      }, read);
       const shown = h("output");
       ui.bind((state) => {
         const text = format(get(state));
@@ -70,15 +85,15 @@ export function controls(ui) {
     /** { maxlength } */
     text(option) {
       const { node, get } = input(
-        option, "text", "input",
-        { maxlength: option.maxlength ?? 500, spellcheck: "false", autocomplete: "off" },
+        option, "text", ["input"],
+        { maxlength: option.maxlength, spellcheck: "false", autocomplete: "off" },
         (n) => n.value,
       );
       ui.bind((state) => set(node, { value: String(get(state)) }));
       return labeled(option.label, node);
     },
     toggle(option) {
-      const { node, get } = input(option, "checkbox", "change", {}, (n) => n.checked);
+      const { node, get } = input(option, "checkbox", ["change"], {}, (n) => n.checked);
       ui.bind((state) => set(node, { checked: Boolean(get(state)) }));
       return h("label", { class: "control" }, node, h("span", { text: option.label }));
     },

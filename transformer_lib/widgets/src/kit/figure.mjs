@@ -4,7 +4,7 @@ import { controls } from "./controls.mjs";
 import { h, set } from "./dom.mjs";
 import { exportView, tableView } from "./foot.mjs";
 import { formula, light } from "./formula.mjs";
-import { frame, watchUse } from "./frame.mjs";
+import { frame, say, watchUse } from "./frame.mjs";
 import { keyOf, last, read, write } from "./link.mjs";
 import { palette } from "./palette.mjs";
 import { kitCSS } from "./style.mjs";
@@ -80,22 +80,19 @@ function mount(spec, model, el) {
   part.picture.append(...built.picture);
 
   const key = () => keyOf(el, spec.name); // null as long as `el` is on no page
-  const page = () => el.ownerDocument.location;
+  const numbers = () => spec.table(geometry);
   const table = tableView();
   const menu = exportView(spec.name, {
     svg: () => {
       const theme = part.root.hasAttribute("data-dark") ? "dark" : "light";
       return toSVG(part.root.querySelectorAll(".picture, .more"), { title: part.say.textContent, ground: palette[theme].ground });
     },
-    rows: () => {
-      const { header, rows } = spec.table(geometry);
-      return [header, ...rows];
-    },
+    table: numbers,
     code: () => spec.pytorch(data.state(), geometry),
     link: () => {
       if (key() === null) return null;
-      const hash = write(page().hash, key(), data.state(), data.initial);
-      return `${page().href.replace(/#.*$/, "")}#${hash}`;
+      const hash = write(location.hash, key(), data.state(), data.initial);
+      return `${location.href.split("#")[0]}#${hash}`;
     },
   });
   ui.onReset(menu.forget);
@@ -116,8 +113,8 @@ function mount(spec, model, el) {
       fresh = true;
       for (const update of bound) update(state);
       built.draw(geometry, view);
-      set(part.say, { text: spec.sentence(geometry, ui.active()) });
-      table.draw(() => spec.table(geometry));
+      say(part.say, spec.sentence(geometry, ui.active()));
+      table.draw(numbers);
       show(null);
     } catch (error) {
       show(error);
@@ -145,10 +142,10 @@ function mount(spec, model, el) {
   /** Takes the state that the address carries, if this figure can show it. */
   function follow() {
     if (key() === null) return;
-    const patch = read(page().hash, key(), data.initial);
+    const patch = read(location.hash, key(), data.initial);
     if (!fits({ ...data.initial, ...patch })) return;
     if (Object.keys(patch).length) data.set({ ...data.initial, ...patch });
-    if (last(page().hash, key())) host.scrollIntoView({ block: "nearest" });
+    if (last(location.hash, key())) host.scrollIntoView({ block: "nearest" });
   }
 
   const theme = watchTheme(el, part.root, signal);

@@ -1,7 +1,6 @@
 // What stands below every figure: its table, and what a reader takes away.
-import { download, toPNG } from "../exports/index.mjs";
+import { csv, download, toPNG } from "../exports/index.mjs";
 import { h, set } from "./dom.mjs";
-import { csv } from "./text.mjs";
 
 /** A part that opens and closes; Escape closes it. */
 function fold(text, props, ...children) {
@@ -37,7 +36,7 @@ export function tableView() {
   return { node, draw };
 }
 
-/** The export menu; `get` has svg(), rows(), code() and link() (null outside the book). */
+/** The export menu; `get` has svg(), table(), code() and link() (null outside the book). */
 export function exportView(name, get) {
   const out = h("textarea", { readonly: true, hidden: true, "aria-label": "Export" });
   const done = h("span", { role: "status" });
@@ -58,7 +57,7 @@ export function exportView(name, get) {
       h("div", { class: "menu" },
         save("svg", "image/svg+xml", get.svg),
         save("png", "image/png", () => toPNG(get.svg())),
-        save("csv", "text/csv", () => csv(get.rows())),
+        save("csv", "text/csv", () => csv(get.table())),
         item("Copy as PyTorch", () => copy(get.code())),
         link,
         done),

@@ -6,7 +6,7 @@
 export function keyOf(el, name) {
   const place = el.closest(".tl-figure");
   if (!place) return null;
-  const all = el.ownerDocument.querySelectorAll(`.tl-figure[data-figure="${name}"]`);
+  const all = document.querySelectorAll(`.tl-figure[data-figure="${name}"]`);
   return `${name}-${[...all].indexOf(place) + 1}`;
 }
 

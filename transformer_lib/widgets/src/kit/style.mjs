@@ -28,7 +28,7 @@ button,summary,select,label,[type=range]{cursor:pointer;touch-action:manipulatio
 [type=number]{width:6.5em}
 [type=text]{width:20em;max-width:100%;flex:1 1 8em}
 input{accent-color:var(--query);outline-offset:0}
-[type=range]{width:9rem;min-width:5rem;height:28px;padding:0;flex:0 1 auto}
+[type=range]{touch-action:pan-y pinch-zoom;width:9rem;min-width:5rem;height:28px;padding:0;flex:0 1 auto}
 [type=checkbox]{min-width:18px;width:18px;min-height:18px;height:18px}
 .choice .name{padding:0;float:left}
 .options{display:inline-flex;border:1px solid var(--line);border-radius:6px;overflow:hidden}
@@ -45,7 +45,7 @@ background:var(--surface);border-radius:6px}
 .code,.formula .code button{font-family:var(--mono);font-size:max(12.5px,.85em)}
 .formula button{font:inherit;min-height:24px;min-width:24px;padding:0 2px;border-radius:4px;
 border-color:transparent;border-bottom:1px dotted var(--line);line-height:1.5}
-.formula button.lit:not(:disabled){background:var(--text);color:var(--ground)}
+.formula button.lit{background:var(--text);color:var(--ground)}
 .picture{display:flex;flex-wrap:wrap;gap:.75rem 1.5rem;align-items:flex-start}
 .panel,details{min-width:0;max-width:100%}
 .title{font-size:max(13px,.88em);margin:0 0 .15rem;line-height:1.4}
@@ -74,7 +74,7 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .lit>.box{stroke:var(--text);stroke-width:2}
 .told{margin-top:calc(var(--gap) - 4px);padding:4px 0;background:var(--page)}
-.say{font-size:max(14px,.95em);min-height:3em}
+.say{font-size:max(14px,.95em);min-height:3em}.say span{white-space:nowrap}
 @media (min-height:30rem){.used .told{position:sticky;bottom:0;z-index:2;box-shadow:0 -1px var(--soft)}}
 .foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
@@ -100,7 +100,7 @@ button,select,.options label{min-width:44px}.formula button{min-height:32px}
 .box{fill:Canvas!important;stroke:CanvasText}.hatch{stroke:CanvasText}
 svg text,svg text[class]{fill:CanvasText!important}.masked>text{stroke:Canvas}.axis path{stroke:CanvasText}.area{display:inline;fill:CanvasText}
 :is(.locked,.active,:focus-visible)>.ring{stroke:Highlight}
-.options label:has(:checked),.formula button.lit:not(:disabled){forced-color-adjust:none;background:Highlight;
+.options label:has(:checked),.formula button.lit{forced-color-adjust:none;background:Highlight;
 color:HighlightText}}
 @media (hover:none) and (pointer:coarse){.keys{display:none}}
 @media not ((hover:none) and (pointer:coarse)){.tap{display:none}}

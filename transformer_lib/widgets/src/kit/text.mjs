@@ -49,21 +49,6 @@ export function quote(token, limit = 24) {
   return RIGHT_TO_LEFT.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`;
 }
 
-/** One line of CSV per row; quoted where needed, formulas of spreadsheets disarmed. */
-export const csv = (rows) =>
-  rows
-    .map((row) =>
-      row
-        .map((value) => {
-          let text = String(value ?? "");
-          if (typeof value === "string" && /^[=+@\t\r]|^-(?![\d.i])/.test(text))
-            text = `'${text}`;
-          return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-        })
-        .join(","),
-    )
-    .join("\n") + "\n";
-
 /** A Python literal of numbers, Booleans, strings and lists of them. */
 export function python(value) {
   if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
