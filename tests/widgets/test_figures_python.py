@@ -224,3 +224,11 @@ def test_figures_own_code_is_small(name, record_property):
     size = _gzipped(str(WIDGETS / f"src/{name}.mjs"), *shared)
     record_property("gzip", size)
     assert size <= 8 * 1024
+
+
+def test_the_parts_of_a_bundle_are_all_of_it(name):
+    parts = json.loads((WIDGETS / "static/sizes.json").read_text())[name]
+    whole = len((WIDGETS / f"static/{name}.mjs").read_bytes())
+    assert set(parts) <= {"own", *SHARED}
+    assert 0.97 * whole < sum(parts.values()) <= whole
+    assert min(parts.values()) > 900

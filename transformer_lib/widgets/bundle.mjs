@@ -28,8 +28,9 @@ const names = (await readdir(source))
 
 const common = {
   bundle: true, write: false, minify: true, charset: "utf8", target: "es2022",
-  legalComments: "none", logLevel: "warning", absWorkingDir: here,
+  legalComments: "none", logLevel: "warning", absWorkingDir: here, metafile: true,
 };
+const SHARED = ["kit", "exports", "rules", "inference"]; // folders of src
 
 const classic = (name) => ({
   stdin: {
@@ -44,17 +45,32 @@ const module = (name) => ({
   format: "esm",
 });
 
+/** How many bytes of a bundle come from each shared part, and from the figure's own. */
+function sizes({ inputs }) {
+  const sums = { own: 0 };
+  for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+    const folder = path.split("/")[1]; // of src/kit/dom.mjs
+    const part = SHARED.includes(folder) ? folder : "own";
+    sums[part] = (sums[part] ?? 0) + bytesInOutput;
+  }
+  return sums;
+}
+
 async function files() {
+  const parts = {};
   const bundles = await Promise.all(
     names.map(async (name) => {
       const shape = asked.iife ? classic(name) : module(name);
-      const { outputFiles } = await build({ ...common, ...shape });
+      const { outputFiles, metafile } = await build({ ...common, ...shape });
+      parts[name] = sizes(Object.values(metafile.outputs)[0]);
       return [`${name}.${asked.iife ? "js" : "mjs"}`, outputFiles[0].text];
     }),
   );
   if (asked.iife) return bundles;
   const colors = await readFile(join(source, "kit", "palette.json"), "utf8");
-  return [...bundles, ["palette.json", colors]];
+  const shared = JSON.stringify(parts, ["own", ...SHARED, ...names], 1);
+  const all = positionals.length === 0 ? [["sizes.json", `${shared}\n`]] : [];
+  return [...bundles, ["palette.json", colors], ...all];
 }
 
 const stale = [];
