@@ -12,6 +12,7 @@ import pytest
 from figure_examples import HOSTILE
 from figure_page import READY, run_node
 from test_figures_python import Tags
+from touch import FINGER
 
 from transformer_lib.tokens import Tokenizer, count_pairs, learn_merges, split_words
 from transformer_lib.widgets import BPEStepper
@@ -447,3 +448,12 @@ def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(visit
     page.page.keyboard.press("ArrowDown")
     assert page.said().startswith("“n” + “t”, ")
     assert "Held" not in page.said()
+
+
+def test_the_border_of_the_first_cell_is_not_cut_on_a_phone(visit, put):
+    page = visit(**FINGER)
+    page.open(put(BPEStepper().html()))
+    page.said()
+    left = page.page.locator("[data-part=words] rect.cell").first.get_attribute("x")
+    assert float(left) >= 0.5
+    assert page.page.locator("[data-part=words] text", has_text="now").count() == 0

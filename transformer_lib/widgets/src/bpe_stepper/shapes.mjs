@@ -28,7 +28,7 @@ function signs(bytes, edges) {
 
 /** The first words, each at its place: { word, x, y, edges (of its bytes), cut }. */
 export function places({ steps, numbers, tokens, room, step }) {
-  const left = room < 480 ? 0 : 48;
+  const left = room < 480 ? 1 : 48; // 1: the border of a cell
   const lines = room < 480 ? 7 : 4;
   const placed = [];
   let [x, row] = [left, 0];
@@ -100,7 +100,7 @@ export function words(geometry, pair) {
     texts.push(...above.texts, ...below.texts);
     if (numbers[place.word] > 1)
       texts.push({ x: place.label, y: y + CELL + 2, text: `×${numbers[place.word]}`, class: "token quiet" });
-    if (place.x === frame.left && frame.left)
+    if (place.x === frame.left && frame.left > 1)
       texts.push(
         { x: 0, y: y + CELL / 2, text: "now", class: "quiet" },
         { x: 0, y: y + 1.5 * CELL + 5, text: "then", class: "quiet" },
