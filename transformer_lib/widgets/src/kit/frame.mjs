@@ -30,7 +30,7 @@ export function frame(spec) {
 export function watchUse(root) {
   const used = (on) => root.classList.toggle("used", on);
   const starts = () => used(true);
-  for (const type of ["click", "input", "keyup"]) root.addEventListener(type, starts);
+  for (const type of ["click", "input", "change", "keyup"]) root.addEventListener(type, starts);
   set(root, {
     onpointerenter: ({ pointerType }) => pointerType === "touch" || starts(),
     onpointerleave: () => used(root.matches(":focus-within")),
