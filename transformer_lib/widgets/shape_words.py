@@ -38,35 +38,20 @@ def sentence(ledger: ShapeLedger) -> str:
     return _overview(ledger) if held is None else _line(ledger, held)
 
 
-def _shares(parts: list[int]) -> list[str]:
-    """Say parts of a whole in percent that add up to 100.
-
-    Where most is cut off, it is rounded up.
-    """
-    whole = sum(parts)
-    shown, cut = zip(*(divmod(100 * part, whole) for part in parts), strict=True)
-    order = sorted(range(len(parts)), key=lambda i: -cut[i])
-    up = order[: 100 - sum(shown)]
-    return [
-        percent(max(0.1, min(99.9, share + (i in up))) / 100)
-        for i, share in enumerate(shown)
-    ]
-
-
 def _overview(ledger: ShapeLedger) -> str:
     all_lines, n_params, flops = ledger.lines(), ledger.n_params(), ledger.flops()
-    embeddings, attention, feed_forward = _shares(
-        [
-            sum(x.blocks * x.params for x in all_lines if x.part in parts)
-            for parts in (("embed", "end"), ("attention",), ("ff",))
-        ]
+    embeddings, attention, feed_forward = (
+        percent(
+            sum(x.blocks * x.params for x in all_lines if x.part in part) / n_params
+        )
+        for part in ("embed end", "attention", "ff")
     )
     products = sum(x.blocks * x.flops for x in all_lines if "@" in x.name) / flops
     return (
         f"{n_params:,} parameters, {compact(4 * n_params, ' ')}B: "
-        f"{embeddings} in embeddings, {attention} in attention, {feed_forward} in "
-        f"feed-forward. One pass over {ledger.batch} × {ledger.length} tokens "
-        f"takes {compact(flops, ' ')}FLOP, "
+        f"about {embeddings} in embeddings, {attention} in attention and "
+        f"{feed_forward} in feed-forward. One pass over "
+        f"{ledger.batch} × {ledger.length} tokens takes {compact(flops, ' ')}FLOP, "
         f"{percent(products)} of it between tokens (the products that grow with T²)."
     )
 

@@ -15,26 +15,14 @@ export function compact(x, space = "") {
 export const shapeText = ({ copies, shape }) =>
   `${copies > 1 ? `${copies} × ` : ""}(${shape.join(", ")})`;
 
-/** Parts of a whole in percent that add up to 100: where most is cut off, it is rounded up. */
-function shares(parts) {
-  const all = parts.reduce((sum, part) => sum + part);
-  const cut = parts.map((part) => (100 * part) % all);
-  const missing = cut.reduce((sum, part) => sum + part) / all;
-  const order = [...cut.keys()].sort((a, b) => cut[b] - cut[a]);
-  return parts.map((part, i) => {
-    const whole = (100 * part - cut[i]) / all + (order.indexOf(i) < missing);
-    return percent(Math.max(0.1, Math.min(99.9, whole)) / 100);
-  });
-}
-
 function overview({ state, lines, params, flops }) {
-  const [embeddings, attention, ff] = shares([["embed", "end"], ["attention"], ["ff"]].map(
-    (parts) => total(lines.filter(({ part }) => parts.includes(part)), "params")));
+  const share = (...parts) =>
+    percent(total(lines.filter(({ part }) => parts.includes(part)), "params") / params);
   const products = total(lines.filter(({ name }) => name.includes("@")), "flops") / flops;
   return (
     `${commas(params)} parameters, ${compact(4 * params, " ")}B: ` +
-    `${embeddings} in embeddings, ${attention} in attention, ` +
-    `${ff} in feed-forward. One pass over ${state.batch} × ${state.length} tokens ` +
+    `about ${share("embed", "end")} in embeddings, ${share("attention")} in attention and ` +
+    `${share("ff")} in feed-forward. One pass over ${state.batch} × ${state.length} tokens ` +
     `takes ${compact(flops, " ")}FLOP, ${percent(products)} of it between tokens ` +
     "(the products that grow with T²)."
   );
