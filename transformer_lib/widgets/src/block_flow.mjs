@@ -97,7 +97,7 @@ rect.attention,svg text.attention{fill:var(--query)}rect.ff,svg text.ff{fill:var
 .switch .choice{font-size:max(13px,.88em)}.stack{margin-top:.5rem;font-size:max(14px,.95em);min-height:4.6em}
 @media (forced-colors:active){.band,.room,.other{fill:GrayText}.answer,rect.attention,rect.ff{fill:CanvasText}
 path[class]{stroke:CanvasText!important}}
-@container (max-width:30rem){.say{min-height:10.6em}.told{margin:0}.stack{min-height:9.2em}.tokens{gap:0 .5rem}.coming{min-height:4.6em}
+@container (max-width:30rem){.say{--room:10.6em}.told{margin:0}.stack{min-height:9.2em}.tokens{gap:0 .5rem}.coming{min-height:4.6em}
 .formula{padding-inline:.3rem}.equation{font-size:.88em}.formula button[data-part=stream]{font-size:12px;padding:0}}
 `,
 });

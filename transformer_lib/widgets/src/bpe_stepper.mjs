@@ -128,7 +128,7 @@ export default figure({
   locked,
   build,
   css: `
-.say{min-height:4.6em}
+.say{--room:4.6em}
 .own{flex:1 1 100%}.own .name{flex:none}
 .own textarea{font:inherit;padding:5px 10px;min-height:0;white-space:pre-wrap;margin:0;resize:vertical}
 .walk{display:flex;gap:.5rem}
@@ -142,6 +142,6 @@ svg.lit{outline:2px solid var(--text);outline-offset:2px}
 @media (forced-colors:active){.cell,.piece{fill:Canvas;stroke:CanvasText}
 .cell.made{fill:Highlight}svg text.made{fill:HighlightText!important}
 .bar,.dot{fill:CanvasText}.bar.next{fill:Highlight}.curve,.axis,.drop,.pair{stroke:CanvasText}}
-@container (max-width:30rem){.say{min-height:9em}}
+@container (max-width:30rem){.say{--room:9em}}
 `,
 });

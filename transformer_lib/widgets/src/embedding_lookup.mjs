@@ -142,7 +142,7 @@ export default figure({
   build,
   css: `
 .own{flex:1 1 100%;min-width:0}.own .control{display:flex}.own input{width:0}.note{flex:1 1 14em}
-.walk{flex:1 1 100%;display:flex;flex-wrap:wrap;align-items:center;gap:0 1.25rem;font-size:max(13px,.88em)}.walk .name{flex:none}.about{flex:1 1 16em;color:var(--quiet)}output{min-width:7.5em}.say{min-height:4.6em}
+.walk{flex:1 1 100%;display:flex;flex-wrap:wrap;align-items:center;gap:0 1.25rem;font-size:max(13px,.88em)}.walk .name{flex:none}.about{flex:1 1 16em;color:var(--quiet)}output{min-width:7.5em}.say{--room:4.6em}
 .plus,.bar,.dot{fill:var(--text)}.minus{fill:var(--minus)}.cell{shape-rendering:crispEdges}
 .lookup{fill:none;stroke:var(--text)}.strokes{stroke:var(--text);stroke-opacity:.55}
 .link,.joins,.bold{fill:none;stroke:var(--line);stroke-width:1.2}
@@ -156,7 +156,7 @@ export default figure({
 @media (forced-colors:active){.plus,.bar,.dot,.dot.on{fill:CanvasText}.minus{fill:Highlight}
 .lookup,.strokes,.link,.joins,.bold,.frame.lit,.dot.on,.dot.none{stroke:CanvasText}
 .dot.none{fill:Canvas}.dot,.clear,.cellnumber{stroke:Canvas}}
-@container (max-width:30rem){.say{min-height:10.5em}.note{min-height:3em}}
+@container (max-width:30rem){.say{--room:10.5em}.note{min-height:3em}}
 @media print{.walk{display:none}}
 `,
 });

@@ -169,10 +169,10 @@ export default figure({
   lock,
   build,
   css: `
-.say{min-height:4.6em}.coming,.panel~.controls{flex-basis:100%;margin:0}
+.say{--room:4.6em}.coming,.panel~.controls{flex-basis:100%;margin:0}
 .off>g:first-of-type{opacity:.25}
 .marks{stroke-dasharray:3 3;fill:none}
 :where(.shown)>.ring{stroke:var(--line)}
-@container (max-width:30rem){.say{min-height:9em}}
+@container (max-width:30rem){.say{--room:9em}}
 `,
 });

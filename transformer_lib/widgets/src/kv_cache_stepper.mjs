@@ -154,7 +154,7 @@ export default figure({
   lock: (cell, { prompt_length: first }) => ({ selected: cell && (first || cell[0] === 2) ? cell : [] }),
   build,
   css: `
-.say{min-height:6em}
+.say{--room:6em}
 :is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
 label:first-child,.coming{flex:1 1 100%;margin:0;min-height:3em}
 .controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}.picture>p{grid-column:1/-1;white-space:pre-wrap}.panel label{font-size:.88em;min-height:0}
@@ -170,6 +170,6 @@ svg.lit{outline:2px solid}
 @media (forced-colors:active){path{stroke:CanvasText!important}
 .done,.side0,path.query,path.key,path.value{fill:CanvasText!important}path.kept{fill:GrayText!important}}
 @container (max-width:619px){.panel:nth-child(n+3){grid-column:1/-1}.number{font-size:16px}.panel:nth-child(-n+2) small{display:block}}
-@container (max-width:30rem){.say{min-height:12em}.coming{min-height:6em}.formula{min-height:8em}.equation{font-size:.88em}p.token{min-height:3em}}
+@container (max-width:30rem){.say{--room:12em}.coming{min-height:6em}.formula{min-height:8em}.equation{font-size:.88em}p.token{min-height:3em}}
 `,
 });

@@ -69,7 +69,7 @@ export default figure({
   lock: (cell) => ({ held: cell ? cell[0] : -1 }),
   build,
   css: `
-.say{min-height:4.6em}
+.say{--room:4.6em}
 :is(.controls,.formula) :focus-visible{scroll-margin-bottom:86vh}
 button{padding:2px 8px}
 .controls{gap:.5rem}.controls>:not(button){flex:1 1 100%}.own{display:flex;gap:.75rem;align-items:center}.own>:first-child{flex:1}.own [type=text]{width:0}
@@ -86,6 +86,6 @@ button{padding:2px 8px}
 rect.lit{stroke:var(--query);stroke-width:2}path.lit{stroke-width:3}text.lit{text-decoration:underline}
 @media (forced-colors:active){.before,.piece{fill:Canvas;stroke:CanvasText}.after{fill:CanvasText}
 .count{fill:Highlight;stroke:Canvas}.raster,.cut,.under{stroke:CanvasText}.again{stroke:none}}
-@container (max-width:30rem){.say{min-height:9em}.coming{min-height:6em}.equation{font-size:.88em}.code{min-height:5.6em}}
+@container (max-width:30rem){.say{--room:9em}.coming{min-height:6em}.equation{font-size:.88em}.code{min-height:5.6em}}
 `,
 });

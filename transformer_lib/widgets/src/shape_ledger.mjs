@@ -88,7 +88,7 @@ export default figure({
   locked,
   build,
   css: `
-.say{min-height:4.6em}
+.say{--room:4.6em}
 .sizes{display:flex;flex-wrap:wrap;gap:.4rem .6rem}.watch{flex:1 1 100%;border-inline-start:3px solid var(--line);padding-inline-start:.6rem}
 dl{display:grid;grid-template-columns:repeat(3,auto);justify-content:start;gap:0 1.6rem;margin:0}dt{color:var(--quiet)}dd{margin:0;font-weight:700}
 .said{min-height:1.5em}.why{flex:1 1 100%}
@@ -101,7 +101,7 @@ dl{display:grid;grid-template-columns:repeat(3,auto);justify-content:start;gap:0
 .lit .token{font-weight:700}
 @media (forced-colors:active){.piece{fill:Canvas;stroke:CanvasText}.bar{fill:CanvasText}
 .group,.rule{stroke:CanvasText}}
-@container (max-width:30rem){dl{display:block}dl div{display:flex;justify-content:space-between}.said{min-height:3em}.say{min-height:10.6em}.sizes .control{flex:1 1 auto}
+@container (max-width:30rem){dl{display:block}dl div{display:flex;justify-content:space-between}.said{min-height:3em}.say{--room:10.6em}.sizes .control{flex:1 1 auto}
 .sizes [type=number]{flex:1 0 auto;width:5em}.sizes select{flex:1 0 6.6em;width:0}
 .sizes .control:is(:first-child,:has([type=checkbox])){flex-basis:100%}}
 `,

@@ -85,7 +85,7 @@ export default figure({
   lock: (cell) => ({ selected: cell ?? [] }),
   build,
   css: `
-.say{min-height:4.6em}.controls:empty{display:none}.walk{flex:1 1 100%;margin:0}
+.say{--room:4.6em}.controls:empty{display:none}.walk{flex:1 1 100%;margin:0}
 .course{touch-action:pan-y;cursor:ew-resize}.flag{outline:none;cursor:grab}.flag *{touch-action:none}
 .curve,.axes,.now,.guess,.fell,.stage{fill:none;stroke:var(--text)}.stripe{fill:none}
 .axes{stroke:var(--line)}.curve{stroke-width:2.5;stroke-linejoin:round}.dashed{stroke:var(--quiet);stroke-width:2;stroke-dasharray:6 4}
@@ -96,6 +96,6 @@ export default figure({
 .cell{fill:none;stroke:var(--line)}.cell.right{stroke:var(--text);stroke-width:2.5}
 @media (forced-colors:active){.curve,.axes,.now,.guess,.fell,.stage,.cell{stroke:CanvasText}
 .future{fill:Canvas}.dot,.knob{fill:CanvasText}svg text.sign.sign{fill:Canvas!important}}
-@container (max-width:30rem){.say{min-height:12.2em}}
+@container (max-width:30rem){.say{--room:12.2em}}
 `,
 });

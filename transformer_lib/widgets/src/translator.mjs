@@ -76,7 +76,7 @@ const spec = {
   locked,
   lock: (cell) => ({ selected: cell ?? [] }),
   css: `
-.say{min-height:6.2em}
+.say{--room:6.2em}
 :is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
 .controls>label:first-child{flex:1 1 100%}.controls>label:first-child input{flex:0 1 24em;width:0}
 .walk{display:flex;flex-wrap:wrap;gap:.5rem}
@@ -90,7 +90,7 @@ const spec = {
 .bar{fill:var(--line)}.bar.written{fill:var(--text)}
 .lit .look{stroke:var(--text)}.lit :is(.chip,.bar){stroke:var(--text);stroke-width:3}
 @media (forced-colors:active){.chip{fill:Canvas;stroke:CanvasText}.look{stroke:CanvasText}.bar{fill:CanvasText}}
-@container (max-width:30rem){.say{min-height:10.6em}.coming{min-height:3.2em}}
+@container (max-width:30rem){.say{--room:10.6em}.coming{min-height:3.2em}}
 `,
 };
 

@@ -74,11 +74,11 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .lit>.box{stroke:var(--text);stroke-width:2}
 .told{margin-top:calc(var(--gap) - 4px);padding:4px 0;background:var(--page)}
-.say{font-size:max(14px,.95em);min-height:3em}.say span{white-space:nowrap}
+.say{font-size:max(14px,.95em)}.say::before{content:"";float:left;height:var(--room,3em)}.say span{white-space:nowrap}
 @media (min-height:30rem){.used .told{position:sticky;bottom:0;z-index:2;box-shadow:0 -1px var(--soft)}}
 .foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
-.foot,.keys{font-size:var(--small)}
+.foot,.keys{font-size:var(--small);clear:both}
 details{flex-basis:100%}
 @supports selector(::details-content){.foot details{display:contents}
 .foot ::details-content{order:1;flex-basis:100%;min-width:0}.foot details:not([open])::details-content{display:none}}
@@ -86,8 +86,7 @@ summary{list-style:none}
 summary::before{content:"▸";margin-inline-end:.45em}
 details[open]>summary::before{content:"▾"}
 summary::-webkit-details-marker{display:none}
-textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px;
-white-space:pre-wrap}
+textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px}
 table{border-collapse:collapse;overflow-wrap:break-word}
 th,td{border:1px solid var(--soft);padding:.15rem .5rem;text-align:end;max-width:16em}
 caption,th{text-align:start}
@@ -104,7 +103,7 @@ svg text,svg text[class]{fill:CanvasText!important}.masked>text{stroke:Canvas}.a
 color:HighlightText}}
 @media (hover:none) and (pointer:coarse){.keys{display:none}}
 @media not ((hover:none) and (pointer:coarse)){.tap{display:none}}
-@container (max-width:30rem){.say{min-height:6em}.control:has([type=range],[type=text]){
+@container (max-width:30rem){.say{--room:6em}.control:has([type=range],[type=text]){
 width:100%}[type=range]{flex:1}.choice{flex-wrap:wrap}}
 @media print{.controls,.foot,.try{display:none}}
 `;
