@@ -72,8 +72,8 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .locked>.ring,:focus-visible>.ring{stroke-width:2.5}:focus-visible>.ring{stroke-dasharray:4 3}
 .locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .lit>.box{stroke:var(--text);stroke-width:2}
-.told{margin-top:calc(var(--gap) - 4px);padding:4px 0;background:var(--page)}
-.say{font-size:max(14px,.95em)}.say::before{content:"";float:left;height:var(--room,3em)}.say span{white-space:nowrap}
+.told{margin-top:calc(var(--gap) - 4px);padding-top:4px;background:var(--page)}
+.say{font-size:max(14px,.95em)}.say::before{content:"";float:left;height:var(--room,3em);margin-bottom:.5rem}.say span{white-space:nowrap}
 @media (min-height:30rem){.used .told{position:sticky;bottom:0;z-index:2;box-shadow:0 -1px var(--soft)}}
 .foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
@@ -89,7 +89,7 @@ textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px}
 table{border-collapse:collapse;overflow-wrap:break-word}
 th,td{border:1px solid var(--soft);padding:.15rem .5rem;text-align:end;max-width:16em}
 caption,th{text-align:start}
-.error{border:2px solid currentColor;border-radius:6px;padding:.6rem .8rem;
+.error{border:2px solid currentColor;border-radius:6px;padding:.6rem;
 margin-bottom:var(--gap)}
 @media (pointer:coarse){button,select,summary,.control,input,.options label{min-height:44px}
 button,select,.options label{min-width:44px}.formula button{min-height:32px}
