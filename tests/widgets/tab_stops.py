@@ -50,7 +50,7 @@ STOPS = {
     ],
     "kv_cache_stepper": [
         "formula n = T = 13",
-        "textbox Your prompt",
+        "textbox Your prompt At most 16 tokens are read.",
         "button Back",
         "button Step",
         "checkbox bug: position stays 0",

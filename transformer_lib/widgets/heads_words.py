@@ -86,7 +86,7 @@ def _head(grid: HeadsGrid, head: Head) -> str:
     )
     return (
         f"{name(head).capitalize()}{is_off}: {', '.join(said)}, entropy "
-        f"{number(scores['entropy'])} nats. Off alone, it takes the loss from "
+        f"{number(scores['entropy'])} nats. Off alone, it changes the loss from "
         f"{_loss(grid, [])} to {_loss(grid, [head])}.{now}"
     )
 

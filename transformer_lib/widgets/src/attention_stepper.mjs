@@ -142,7 +142,7 @@ const css = `
 .walk,.own{flex:1 1 100%;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}.walk legend{display:none}
 .line{flex:1 1 100%;display:flex;gap:.5rem}.line .control:has(input){width:0;flex:1}
 .line input{width:0;min-width:0}.line button{flex:none}.note{flex:1 1 12em;min-height:1.5em}
-@container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{--room:9em;margin:0}.panel:first-child .title{min-height:2.8em}.picture,.foot{order:1}}
+@container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{--room:8.7em;margin:0}.panel:first-child .title{min-height:2.8em}.picture,.foot{order:1}}
 .words{white-space:pre-wrap}
 `;
 

@@ -118,6 +118,6 @@ ${t.map(o=>`    [${o.map(n=>e(n)).join(", ")}],
 .walk,.own{flex:1 1 100%;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}.walk legend{display:none}
 .line{flex:1 1 100%;display:flex;gap:.5rem}.line .control:has(input){width:0;flex:1}
 .line input{width:0;min-width:0}.line button{flex:none}.note{flex:1 1 12em;min-height:1.5em}
-@container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{--room:9em;margin:0}.panel:first-child .title{min-height:2.8em}.picture,.foot{order:1}}
+@container (max-width:30rem){.options label{padding:2px 3px;min-width:24px;font-size:13px}.equation{font-size:.95em}.say{--room:8.7em;margin:0}.panel:first-child .title{min-height:2.8em}.picture,.foot{order:1}}
 .words{white-space:pre-wrap}
 `,_o=St({name:"attention_stepper",title:"Attention, step by step",tip:"pick a query, press Step. Which key gets the largest score? What becomes of its value?",traits:["tokens","query","key","value","mask","step","selected","locked","text","model"],layout:No,sentence:Be,table:Fe,pytorch:Pe,rest:Q,locked:t=>t.locked?Q(t):null,lock:t=>t?{selected:t,locked:!0}:{locked:!1},build:zo,css:Io});export{_o as default};

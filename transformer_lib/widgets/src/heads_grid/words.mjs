@@ -55,7 +55,7 @@ function one(geometry, head) {
   const others = state.off.length > (isOff(state, head) ? 1 : 0);
   const now = others ? ` Now off: ${names(state.off)}; loss ${lossText(loss(state.off))}.` : "";
   return (
-    `${looks(geometry, head)} Off alone, it takes the loss from ${lossText(loss([]))} to ` +
+    `${looks(geometry, head)} Off alone, it changes the loss from ${lossText(loss([]))} to ` +
     `${lossText(alone(head))}.${now}`
   );
 }
