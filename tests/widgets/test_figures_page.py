@@ -238,6 +238,21 @@ def test_each_number_field_says_its_range(visit, alone):
         expect(status).to_have_text("")
 
 
+def test_reset_forgets_that_a_number_was_out_of_range(visit, alone):
+    page = visit()
+    page.open(alone)
+    fields = page.page.locator("[type=number]:enabled")
+    if fields.count() == 0:
+        pytest.skip("this figure has no number field")
+    for field in fields.all():
+        status = field.locator("xpath=..").get_by_role("status")
+        field.fill(str(int(field.get_attribute("min")) - 1))
+        field.blur()
+        expect(status).to_have_text(re.compile("only"))
+        page.page.get_by_role("button", name="Reset").click()
+        expect(status).to_have_text("")
+
+
 def test_targets_are_large_where_touch_is_coarse(visit, alone):
     page = visit(has_touch=True, is_mobile=True, **PHONE)
     page.open(alone)

@@ -62,7 +62,7 @@ export function controls(ui) {
       const { min, max, step } = option;
       const { get, put } = bound(option);
       const limit = h("small", { role: "status" });
-      let [before, cut] = [null, null];
+      let before, cut;
       const read = ({ type }) => {
         const end = type === "change";
         const typed = node.valueAsNumber;
@@ -74,8 +74,10 @@ export function controls(ui) {
         if (end) [before, cut] = [null, value];
       };
       const node = h("input", { type: "number", min, max, step, oninput: read, onchange: read });
+      const forget = () => set(limit, { text: "" });
+      ui.onReset(forget);
       ui.bind((state) => {
-        if (cut !== null && cut !== get(state)) set(limit, { text: "" }); // another came since
+        if (cut !== undefined && cut !== get(state)) forget(); // another came since
         // what is typed stays as it is typed: 1. or 1.50
         if (node.valueAsNumber !== get(state)) set(node, { value: String(get(state)) });
         set(node, { disabled: off(option, state) });

@@ -29,7 +29,7 @@ button,summary,select,label,[type=range]{cursor:pointer;touch-action:manipulatio
 [type=text]{width:20em;max-width:100%;flex:1 1 8em}
 input{accent-color:var(--query);outline-offset:0}
 [type=range]{touch-action:pan-y pinch-zoom;width:9rem;min-width:5rem;height:28px;padding:0;flex:0 1 auto}
-[type=checkbox]{min-width:18px;width:18px;min-height:18px;height:18px}
+[type=checkbox]{min-width:18px;min-height:18px}
 .choice .name{padding:0;float:left}
 .options{display:inline-flex;border:1px solid var(--line);border-radius:6px;overflow:hidden}
 .options label{position:relative;justify-content:center;white-space:nowrap}
@@ -90,8 +90,7 @@ textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px}
 table{border-collapse:collapse;overflow-wrap:break-word}
 th,td{border:1px solid var(--soft);padding:.15rem .5rem;text-align:end;max-width:16em}
 caption,th{text-align:start}
-.error{border:2px solid currentColor;border-radius:6px;padding:.6rem;
-margin-bottom:var(--gap)}
+.error{border:2px solid;border-radius:6px;padding:.6rem;margin-bottom:var(--gap)}
 @media (pointer:coarse){button,select,summary,.control,input,.options label{min-height:44px}
 button,select,.options label{min-width:44px}.formula button{min-height:32px}
 [type=checkbox]{min-height:24px;width:24px}}
