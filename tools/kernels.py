@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 
 from jupyter_client.manager import AsyncKernelManager
 from nbval.kernel import NbvalKernelspecManager
 
 # One thread: two notebooks run at once, and sums keep one order of terms.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+NO_HISTORY = "c.HistoryManager.enabled = False\n"
 # Personal settings that would change what a cell prints.
 PERSONAL = ("PYTHONWARNINGS", "PYTHONSTARTUP", "MPLBACKEND", "MATPLOTLIBRC")
 
@@ -20,8 +22,18 @@ def kernel_environment() -> dict[str, str]:
     return kept | {
         **dict.fromkeys(THREADS, "1"),
         "TRANSFORMER_LIB_CHECK_SHAPES": "1",
-        "IPYTHONDIR": os.path.join(tempfile.gettempdir(), "transformer-lib-ipython"),
+        "IPYTHONDIR": str(ipython_folder()),
     }
+
+
+def ipython_folder() -> Path:
+    """IPython's settings: no history, whose file two kernels would lock in turn."""
+    folder = Path(tempfile.gettempdir()) / "transformer-lib-ipython"
+    settings = folder / "profile_default/ipython_kernel_config.py"
+    if not settings.exists() or settings.read_text("utf-8") != NO_HISTORY:
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text(NO_HISTORY, "utf-8")
+    return folder
 
 
 class OwnKernel(AsyncKernelManager):

@@ -27,6 +27,7 @@ KINDS = ("oldest", "colab", "newest")
 OLDER_JUPYTER = ROOT / "tests" / "jupyter" / "classic.txt"
 EXTRAS = ("book", "jax")
 TOOLS = ("beartype", "hypothesis", "pytest")
+KERNEL = ("nbclient", "ipykernel")  # which newer ipywidgets no longer bring
 TESTS = [f"tests/{name}" for name in ("unit", "laws", "twins")]
 # A warning of another version is no failure here; a wrong result is.
 PYTEST = [
@@ -64,7 +65,7 @@ def requirements(kind: str) -> list[str]:
     wanted = pins(ROOT / "requirements.txt")
     tools = [line for line in wanted if line.split("==")[0] in TOOLS]
     beside = ROOT / "tests" / "versions" / f"{kind}.txt"
-    return [*asked, *(pins(beside) if beside.exists() else []), *tools, "nbclient"]
+    return [*asked, *(pins(beside) if beside.exists() else []), *tools, *KERNEL]
 
 
 def environment() -> dict[str, str]:

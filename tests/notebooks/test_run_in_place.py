@@ -42,6 +42,13 @@ def test_failed_run_leaves_the_file_and_names_the_cell(tmp_path, capsys, failing
     assert [*tmp_path.iterdir()] == [path]
 
 
+def test_kernels_write_no_history_that_they_would_lock_in_turn(tmp_path):
+    asks = "print(get_ipython().history_manager.enabled)"
+    path = written(small(asks), tmp_path / "asks.ipynb")
+    assert run_in_place(path)
+    assert "False\n" in json.loads(path.read_text())["cells"][0]["outputs"][0]["text"]
+
+
 def test_normalize_drops_what_differs_from_run_to_run():
     notebook = small("x")
     cell = notebook.cells[0]
