@@ -136,7 +136,7 @@ STOPS = {
     ],
     "translator": [
         "formula memory",
-        "textbox 1 to 999,999, or in English words",
+        "textbox English number (1 to 999,999 or words)",
         "combobox Heads",
         "radio lines",
         "button Start over",

@@ -433,12 +433,14 @@ def drawn_to(page):
 def test_the_reader_predicts_then_looks(visit, put):
     page = visit()
     page.open(put(TrainScrub().html()))
-    asked = "At which step will the second copy become easy? Predict it first: "
-    assert page.said().startswith(f"{asked}the answer is hidden until you train. Step")
+    assert page.said().startswith(
+        "At which step is the second copy easy, its loss below half of the first’s? "
+        "Predict it before you train. Step 0"
+    )
     assert page.page.get_by_text("hidden until you train", exact=True).count() == 1
     tip = page.page.locator(".try").inner_text()
-    assert "Drag the mark there first: the answer is hidden until you train" in tip
-    assert page.page.locator("text=below half of the first").count() == 0
+    assert "Drag the mark there first. Then train, by the slider under" in tip
+    assert page.page.locator("text=below half of the first copy").count() == 0
     mark(page).focus()
     assert mark(page).get_attribute("aria-valuetext") == "none yet"
     for _ in range(12):
@@ -474,9 +476,9 @@ def test_who_has_seen_the_answer_predicts_no_more(visit, put, predicted):
     assert page.said() == told
     assert mark(page).get_attribute("aria-disabled") == "true"
     mark(page).focus()
-    for key in ("ArrowRight", "ArrowLeft", "Home", "End", "Escape"):
-        page.page.keyboard.press(key)
-        assert page.said() == told
+    assert page.page.locator(".flag:focus").count() == 0  # and answers no key
+    page.page.keyboard.press("Home")
+    assert page.said() == told
     box = mark(page).bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.page.mouse.move(x, y)
@@ -493,6 +495,45 @@ def test_who_has_seen_the_answer_predicts_no_more(visit, put, predicted):
     how = "step 120" if predicted > 0 else "nothing"
     told = f"Predicted: {how}; Reset to try again"
     assert page.page.get_by_text(told).is_visible()
+
+
+def test_the_line_of_the_prediction_ends_at_the_words_it_would_cross(visit, put):
+    page = visit()
+    page.open(put(TrainScrub(predicted=300).html()))
+    for words in ("?", "hidden until you train"):
+        text = page.page.locator(".over", has_text=words)
+        order, width, stroke = text.evaluate(
+            "(t) => [(s => s.paintOrder)(getComputedStyle(t)),"
+            " parseFloat(getComputedStyle(t).strokeWidth), getComputedStyle(t).stroke]"
+        )
+        future = page.page.locator(".future").first
+        assert order.startswith("stroke")
+        assert width >= 6
+        assert stroke == future.evaluate("(node) => getComputedStyle(node).fill")
+
+
+SEEN = """() => {
+    const root = document.querySelector(".tl-live").shadowRoot;
+    if (!root.activeElement?.closest(".walk")) return null;
+    const bottoms = [...root.querySelectorAll(".picture .panel")]
+      .map((node) => node.getBoundingClientRect().bottom);
+    const { top } = root.querySelector(".told").getBoundingClientRect();
+    const at = root.activeElement.getBoundingClientRect().top;
+    return [top >= Math.max(...bottoms), at >= 0]; }"""
+
+
+def test_the_heads_are_seen_above_the_sentence_from_slider_and_step(visit, put):
+    page = visit(viewport={"width": 1280, "height": 800})
+    page.open(
+        put(*["<p>before</p>"] * 9, TrainScrub(frame=3).html(), "<p>after</p>" * 60)
+    )
+    seen = []
+    for _ in range(8):
+        page.page.keyboard.press("Tab")
+        page.said()
+        seen.append(page.page.evaluate(SEEN))
+    stops = [each for each in seen if each]
+    assert stops == [[True, True]] * 3
 
 
 def test_a_prediction_starts_anew_with_reset(visit, put):

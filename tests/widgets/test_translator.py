@@ -390,21 +390,23 @@ def test_another_models_program_says_what_it_cannot_check(by):
     assert [right in code for code in codes] == [True, False, False]
 
 
-NO_NUMBER = "“hello” is no whole number from 1 to 999,999. Shown is “twenty-one”."
+NO_NUMBER = "“hello” is no whole number from 1 to 999,999."
+SHOWN = "Shown is the answer for “twenty-one” (21)."
 
 
 def test_what_the_page_does_not_know_yet_it_says(packed):
     state = Translator().state() | {"text": "345"}
     (pending,) = ask_node("said", states=[state])
-    assert pending == [
-        False,
-        "“three hundred and forty-five” has no answer yet. Shown is “twenty-one”.",
-    ]
+    assert pending == [False, SHOWN]
     other = state | {"text": "hello"}
-    assert ask_node("said", states=[other]) == [[False, NO_NUMBER]]
+    assert ask_node("said", states=[other]) == [[False, SHOWN]]
     known, refused = ask_node("said", states=[state, other], packed=packed)
     assert known == [True, Translator("345").summary()]
-    assert refused == [False, NO_NUMBER]
+    assert refused == [False, SHOWN]
+    own = by_the_book("zwölf")  # of words that are no number there are no digits
+    assert ask_node("said", states=[state | {"answer": own}]) == [
+        [False, "Shown is the answer for “zwölf”."]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -491,7 +493,7 @@ def test_hostile_text_is_translated_and_stays_text(kind):
 
 
 def field(page):
-    return page.page.get_by_label("1 to 999,999, or in English words")
+    return page.page.get_by_label("English number (1 to 999,999 or words)")
 
 
 def press(page, name):
@@ -554,6 +556,33 @@ def test_the_lesson_look_then_write(visit, put):
     assert press(page, "All") == Translator().summary()
     tops.add(foot.bounding_box()["y"])
     assert len(tops) == 1
+
+
+def test_sentence_and_panel_speak_of_the_same_step(visit, put):
+    page = visit()
+    page.open(put(Translator().html()))
+    panel = page.page.locator(".panel", has_text="Next token")
+
+    def same(step):
+        assert page.said().startswith(f"Step {step}")
+        assert f"chances at step {step}" in panel.inner_text()
+
+    same(5)
+    assert "<end>" in panel.inner_text()
+    press(page, "Start over")
+    same(1)
+    press(page, "Step")
+    same(2)
+    press(page, "All")
+    same(5)
+    page.page.locator("[data-row='1']").hover()
+    same(2)
+
+
+def test_the_figure_says_that_it_goes_into_german(visit, put):
+    page = visit()
+    page.open(put(Translator().html()))
+    assert "into German" in page.page.locator(".try").first.inner_text()
 
 
 def test_a_button_at_its_end_keeps_the_keyboards_focus(visit, put):
@@ -621,12 +650,14 @@ def test_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     page.open(put(Translator().html()))
     before = page.said()
     picture = page.page.locator(".picture svg").first.inner_html()
-    for text in ("0", "-4", "1.5", "", "hello", "twentyone", "zwölf"):
+    for text in ("0", "-4", "1.5", "", "  ", "hello", "twentyone", "zwölf"):
         field(page).fill(text)
-        assert page.said() == before
-        warning = page.page.locator(".warning")
-        assert warning.inner_text() == NO_NUMBER.replace("hello", text or "∅")
-        assert result(page) == "twenty-one → einundzwanzig ✓ right"
+        assert page.said() == SHOWN
+        why = (
+            NO_NUMBER.replace("hello", text) if text.strip() else "The field is empty."
+        )
+        assert page.page.locator(".warning").inner_text() == why
+        assert result(page) == "twenty-one → einundzwanzig"
         assert page.page.locator(".picture svg").first.inner_html() == picture
         assert field(page).input_value() == text
         assert page.page.locator(".error").is_hidden()
@@ -685,12 +716,14 @@ def test_what_is_refused_leaves_the_last_good_answer_and_says_why(
     page.open(put(Translator().html()))
     computes(page)
     field(page).fill("345")
-    good, picture = page.said(), page.page.locator(".picture").inner_html()
+    picture = page.page.locator(".picture").inner_html()
     field(page).fill(text)
     warning = page.page.locator(".warning")
-    assert warning.inner_text() == (f"{why} Shown is “three hundred and forty-five”.")
+    assert warning.inner_text() == why
     assert warning.get_attribute("role") == "status"
-    assert page.said() == good == Translator("345").summary()
+    assert page.said() == (
+        "Shown is the answer for “three hundred and forty-five” (345)."
+    )
     assert page.page.locator(".picture").inner_html() == picture
     assert result(page).startswith("three hundred and forty-five → dreihundert")
     press(page, "Back")
@@ -718,7 +751,7 @@ def test_hostile_text_is_inert_in_the_page(visit, put, kind):
     page.open(put(Translator().html()))
     computes(page)
     field(page).fill(f"a{HOSTILE[kind]}")
-    assert page.said() == Translator().summary()
+    assert page.said() == SHOWN
     assert page.page.locator(".warning").inner_text().startswith("“")
     assert page.page.locator(".error").is_hidden()
     assert page.page.locator("img").count() == 0
@@ -732,8 +765,9 @@ def test_a_model_that_does_not_come_leaves_the_stored_answer(visit, put):
     page.page.get_by_text('model "number-translator" did not come').wait_for()
     assert page.said() == Translator().summary()
     field(page).fill("345")
-    assert page.said() == (
-        "“three hundred and forty-five” has no answer yet. Shown is “twenty-one”."
+    assert page.said() == SHOWN
+    assert page.page.locator(".warning").inner_text() == (
+        "“three hundred and forty-five” has no answer yet."
     )
     press(page, "Reset")
     assert page.said() == Translator().summary()
@@ -783,7 +817,7 @@ def test_a_living_python_is_waited_for(visit, put):
     first, second, sent = page.page.evaluate(
         LIVE, [figure.state(), answer(network, tokenizer, "7", by="your model")]
     )
-    assert first == "“seven” has no answer yet. Shown is “twenty-one”."
+    assert first == SHOWN
     figure.text = "7"
     assert second == figure.summary()
     assert sent == []  # nobody needs the book's model here
@@ -824,8 +858,9 @@ def test_a_link_to_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     page.page.goto(f"{page.server}/{put(Translator().html())}#translator-1={patch}")
     page.page.wait_for_selector(READY)
     computes(page)
-    assert page.said() == NO_NUMBER
-    assert result(page) == "twenty-one → einundzwanzig ✓ right"
+    assert page.said() == SHOWN
+    assert page.page.locator(".warning").inner_text() == NO_NUMBER
+    assert result(page) == "twenty-one → einundzwanzig"
     field(page).fill("345")
     assert page.said() == Translator("345").summary()
 

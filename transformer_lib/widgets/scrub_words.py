@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 _QUESTION = (
-    "At which step will the second copy become easy? Predict it first: the answer is "
-    "hidden until you train."
+    "At which step is the second copy easy, its loss below half of the first’s? "
+    "Predict it before you train."
 )
 
 

@@ -73,8 +73,8 @@ export default figure({
   title: "A training, step by step",
   tip:
     "a model reads random tokens, then the same again. At which training step will it foresee the " +
-    "second copy? Drag the mark there first: the answer is hidden until you train the model, under " +
-    "the curves. Does it come slowly, or at once?",
+    "second copy? Drag the mark there first. Then train, by the slider under the curves: the answer " +
+    "is hidden until then. Does it come slowly, or at once?",
   keys: "; on the mark, arrows move your prediction",
   traits: ["record", "frame", "seen", "predicted", "selected"],
   layout,
@@ -85,17 +85,18 @@ export default figure({
   lock: (cell) => ({ selected: cell ?? [] }),
   build,
   css: `
-.say{--room:4.6em}.controls:empty{display:none}.walk{flex:1 1 100%;margin:0}
-.course{touch-action:pan-y;cursor:ew-resize}.flag{outline:none;cursor:grab}.flag *{touch-action:none}
+.say{--room:4.6em}.walk :focus-visible{scroll-margin-bottom:min(36rem,80vh)}.controls:empty{display:none}.walk{flex:1 1 100%;margin:0}
+.course{touch-action:pan-y;cursor:ew-resize}.flag{outline:none}.flag[tabindex]{cursor:grab}.flag *{touch-action:none}
 .curve,.axes,.now,.guess,.fell,.stage{fill:none;stroke:var(--text)}.stripe{fill:none}
 .axes{stroke:var(--line)}.curve{stroke-width:2.5;stroke-linejoin:round}.dashed{stroke:var(--quiet);stroke-width:2;stroke-dasharray:6 4}
 .now{stroke-width:1.5}.guess{stroke:var(--position);stroke-width:2;stroke-dasharray:2 4}.fell{stroke:var(--quiet);stroke-dasharray:8 3}.stage{stroke:var(--line);stroke-dasharray:1 3}
 .future{fill:var(--surface)}.unknown{font-size:44px;fill:var(--line)}
+.over{paint-order:stroke;stroke:var(--surface);stroke-width:8px;stroke-linejoin:round}
 .dot{fill:var(--text)}.knob{fill:var(--position)}.sign{fill:var(--ground);font-weight:700}
 .flag:focus-visible .knob{stroke:var(--text);stroke-width:3;stroke-dasharray:4 3}
 .cell{fill:none;stroke:var(--line)}.cell.right{stroke:var(--text);stroke-width:2.5}
 @media (forced-colors:active){.curve,.axes,.now,.guess,.fell,.stage,.cell{stroke:CanvasText}
-.future{fill:Canvas}.dot,.knob{fill:CanvasText}svg text.sign.sign{fill:Canvas!important}}
+.future{fill:Canvas}.over{stroke:Canvas}.dot,.knob{fill:CanvasText}svg text.sign.sign{fill:Canvas!important}}
 @container (max-width:30rem){.say{--room:12.2em}}
 `,
 });

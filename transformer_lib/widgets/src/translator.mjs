@@ -21,18 +21,18 @@ function build(ui, page) {
   const [lined, mapped, likely, said] = [looks(ui), map(ui), chances(ui), result()];
   const source = h("span");
   const own = ui.state().answer.by !== SHIPPED;
-  const python = own && typeof ui.widget.send === "function";
+  const python = own && ui.widget.send;
   const coming = python ? h("p", { class: "try coming" })
     : bring(ui, SHIPPED, (model) => { page.ask = createAnswers(model); });
   coming.prepend(source);
-  const pairs = (weights) => weights.flatMap((heads, l) => heads.map((_, i) => [l, i]));
   return {
     controls: [
       ...field(ui, page),
       ui.select({
         label: "Heads",
         options: ({ answer: { weights } }) => [
-          ["", headsOf([], weights)], ...pairs(weights).map((pair) => [String(pair), headsOf(pair, weights)]),
+          ["", headsOf([], weights)],
+          ...weights.flatMap((heads, l) => heads.map((_, i) => [`${l},${i}`, headsOf([l, i], weights)])),
         ],
         get: ({ head }) => String(head),
         set: (text) => ({ head: text ? text.split(",").map(Number) : [] }),
@@ -65,9 +65,9 @@ function build(ui, page) {
 
 const spec = {
   name: "translator",
-  title: "An encoder-decoder translates, token by token",
+  title: "Translation, token by token",
   tip:
-    "press Start over, then Step: where does the decoder look before each piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
+    "press Start over, then Step, into German: where does the decoder look before each piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
   keys: "; in pictures, + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,

@@ -15,11 +15,10 @@ export function onChange(work) {
 /** The mark of the prediction: drag it, or move it with the arrow keys. */
 function marker(ui) {
   const node = s(
-    "g", { role: "slider", tabindex: "0", class: "flag", "aria-label": "Your prediction", "aria-valuemin": -1 },
+    "g", { role: "slider", class: "flag", "aria-label": "Your prediction", "aria-valuemin": -1 },
     s("circle", { r: 22, fill: "transparent" }), s("circle", { r: 11, class: "knob" }),
     s("text", { text: "?", class: "sign", "text-anchor": "middle" }),
   );
-  let shut = false;
   node.addEventListener("keydown", (event) => {
     const { predicted, record } = ui.state();
     const last = record.steps.at(-1);
@@ -33,12 +32,13 @@ function marker(ui) {
     event.preventDefault();
     if (!shut) ui.set({ predicted: event.key === "Escape" ? -1 : Math.max(0, Math.min(last, to)) });
   });
+  let shut = false;
   const draw = ({ state: { predicted }, last, answered }, [x, y]) => {
-    shut = answered; // who knows the answer does not predict
+    shut = answered; // who knows the answer does not predict, and cannot reach the mark
     set(node, {
       transform: `translate(${x} ${y})`, "aria-valuemax": last, "aria-valuenow": predicted,
       "aria-valuetext": predicted < 0 ? "none yet" : `step ${predicted}`,
-      "aria-disabled": shut && "true",
+      "aria-disabled": shut && "true", tabindex: !shut && "0",
     });
   };
   return { node, draw };

@@ -90,8 +90,8 @@ export function curves(geometry, room) {
       ...ticks(last, narrow ? 3 : 6).map((step) => text(x(step), SCORE[1] + 13, step, "quiet", "middle")),
       ...stages.flatMap((one) => one.text),
       ...(right - end > 200 ? [
-        text((end + right) / 2, (LOSS[0] + LOSS[1]) / 2 - 10, "?", "unknown", "middle"),
-        text((end + right) / 2, LOSS[1] - 20, "hidden until you train", "quiet", "middle"),
+        text((end + right) / 2, (LOSS[0] + LOSS[1]) / 2 - 10, "?", "unknown over", "middle"),
+        text((end + right) / 2, LOSS[1] - 20, "hidden until you train", "quiet over", "middle"),
       ] : []),
       text(0, 8, asked(predicted, answered, narrow), "strong"),
       ...(fallen ? fellAt(x(steps[fall]), steps[fall], room) : []),

@@ -2,8 +2,8 @@
 import { number, python, quote, tokenText } from "../kit/index.mjs";
 
 const QUESTION =
-  "At which step will the second copy become easy? Predict it first: the answer is hidden until " +
-  "you train.";
+  "At which step is the second copy easy, its loss below half of the first’s? Predict it " +
+  "before you train.";
 
 function prediction({ state: { predicted: step, steps }, fall, answered }) {
   if (answered)

@@ -18,7 +18,7 @@ export function wordsOf(text) {
 }
 
 /** Four digits, rounded down, that never say 0 or 1. */
-const down = (p) => Math.min(0.9999, Math.max(0.0001, Math.floor(1e4 * p) / 1e4));
+const down = (p) => Math.min(9999, Math.max(1, Math.floor(1e4 * p))) / 1e4;
 
 /** The most probable tokens, [id, chance]. */
 function choices(logits) {
@@ -50,7 +50,8 @@ export function createAnswers(model) {
   const piece = reader(tokenizer);
   const [start, end] = ["<start>", "<end>"].map(tokenizer.special);
 
-  function write(source) {
+  function answer(words) {
+    const source = tokenizer.encode(words);
     const [target, chances, weights] = [[], [], []];
     const watch = {
       attention(part, layer, head, query, row) {
@@ -66,11 +67,6 @@ export function createAnswers(model) {
       target.push(token);
       chances.push(best);
     }
-    return { target, chances, weights };
-  }
-  function answer(words) {
-    const source = tokenizer.encode(words);
-    const { target, chances, weights } = write(source);
     const n = numberOf(words);
     return {
       words, weights, by: SHIPPED, expected: n === null ? "" : german(n),

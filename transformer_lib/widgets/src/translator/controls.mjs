@@ -18,15 +18,14 @@ export function field(ui, page) {
   ui.onReset(() => { page.of = null; });
   ui.bind(() => set(warning, { text: page.now.refusal || "" }));
   const node = ui.text({
-    label: "1 to 999,999, or in English words", maxlength: LONGEST,
+    label: "English number (1 to 999,999 or words)", maxlength: LONGEST,
     get: ({ text }) => page.typed ?? text,
     set: (text) => {
       const words = wordsOf(text) ?? "";
       const n = meantBy(words);
-      const known = n && english(n);
       page.typed = text;
       page.refused = n ? null : text;
-      const patch = n ? { text: known === words ? text : known, step: page.now.done ? MOST : 0, selected: [] } : {};
+      const patch = n ? { text: english(n) === words ? text : english(n), step: page.now.done ? MOST : 0, selected: [] } : {};
       page.of = placeOf({ ...ui.state(), ...patch });
       return patch;
     },

@@ -31,7 +31,8 @@ function choose({ text, answer }, ask, refused) {
   const words = wordsOf(text);
   const here = ask && words !== answer.words && numberOf(words);
   const shown = here ? ask(words) : answer;
-  return { answer: shown, here, [refused == null ? "waiting" : "refusal"]: waits(refused ?? words, shown) };
+  const [refusal, waiting] = waits(refused ?? words, shown);
+  return { answer: shown, here, refusal, waiting };
 }
 
 /** Everything that is drawn or said, from the state, and the page's model once it is here. */

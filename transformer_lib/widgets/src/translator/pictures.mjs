@@ -92,11 +92,11 @@ export function chances(ui) {
   const svg = s("svg", { role: "img", "data-part": "next" }, ...parts);
   const { node, note } = panel("Next token", svg);
   function draw(geometry) {
-    const [r] = geometry.at(ui.active()) ?? [0];
+    const [r] = geometry.at(ui.active()) ?? [geometry.shown - 1];
     const { boxes, texts, width, height } = choices(geometry, r);
     set(note, { text: `chances at step ${r + 1}` });
     const all = geometry.answer.chances[r].map(([token, p]) => `${quote(token)} ${number(p, 4)}`);
-    set(svg, { width, height, "aria-label": `Most probable tokens of step ${r + 1}: ${all.join(", ")}` });
+    set(svg, { width, height, "aria-label": `Step ${r + 1}: ${all.join(", ")}` });
     fill(parts[0], boxes, "rect");
     fill(parts[1], texts, "text");
   }
@@ -117,13 +117,13 @@ const walking = (ui, now) => ({ key }) => {
 export function result() {
   const [from, said, later, after] = [h("b"), h("b", { class: "said" }), h("span", { class: "later" }), h("span")];
   const node = h("p", { class: "result" }, from, " → ", said, after, later);
-  const draw = ({ answer, shown, done }) => {
+  const draw = ({ answer, shown, done, waiting }) => {
     const tokens = answer.target.filter((token) => token !== "<end>");
     const text = done ? answer.translation : tokens.slice(0, shown).join("");
     set(from, { text: tokenText(answer.words, 160) });
     set(said, { text: text && tokenText(text, 160) });
     set(later, { text: done ? "" : tokenText(tokens.slice(shown).join(""), 160) });
-    set(after, { text: done ? ` ${verdict(answer)}` : "…" });
+    set(after, { text: !done ? "…" : waiting ? "" : ` ${verdict(answer)}` });
   };
   return { node, draw };
 }

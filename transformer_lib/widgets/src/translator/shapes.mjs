@@ -69,7 +69,7 @@ export function step({ frame, answer, shown }, r) {
   const { text, width } = written ? to[r] : { text: "?", width: 28 };
   const y = middle(frame, r);
   return {
-    box: { ...chip(frame, r), x: right, width, class: written ? "chip to" : "chip next" },
+    box: { ...chip(frame, r), x: right, width, class: written ? "chip" : "chip next" },
     text: { x: right + width / 2, y, text },
     chance: { x: room - 4, y, text: written ? share(answer.chances[r][0][1]) : "" },
     area: { x: right - 3, y: y - tall / 2 + 1, width: room - right + 3, height: tall - 2 },

@@ -23,7 +23,7 @@ export function verdict({ expected, translation }) {
 const choice = ([token, chance]) => `${quote(token)}, ${percent(chance)}`;
 
 function looks({ shares, answer: { source }, heads }, r) {
-  const two = shares[r].map((share, c) => [share, c]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const two = shares[r].map((share, c) => [share, c]).sort((a, b) => b[0] - a[0]);
   const all = two.slice(0, 2).map(([share, c]) => `${percent(share)} at ${quote(source[c])}`);
   return `${all.join(" and ")} (${heads})`;
 }
@@ -66,11 +66,16 @@ export function cellSentence({ answer: { source, target }, shown, shares, heads 
   );
 }
 
-/** Why the answer that is shown is not the one to what was asked; false if it is. */
+/** Why what is shown does not answer what was asked, and what it answers; or nothing. */
 export function waits(asked, { words }) {
+  if (asked === words) return [];
   const why = numberOf(asked) ? "has no answer yet"
     : asked.replaceAll(",", "") > 999_999 ? "is more than 999,999" : "is no whole number from 1 to 999,999";
-  return asked !== words && `${quote(asked, 80)} ${why}. Shown is ${quote(words, 80)}.`;
+  const n = numberOf(words);
+  return [
+    asked.trim() ? `${quote(asked, 80)} ${why}.` : "The field is empty.",
+    `Shown is the answer for ${quote(words, 80)}${n ? ` (${n})` : ""}.`,
+  ];
 }
 
 /** `active` is [step], [step, token] or null. */
