@@ -505,9 +505,9 @@ def test_a_step_from_what_is_stored_computes_it_in_the_page(alive):
     assert "computed in this page" in legend.inner_text()
 
 
-def test_plus_and_minus_step_from_each_grid(alive):
+def test_plus_and_minus_step_from_both_sides(alive):
     page = alive()
-    for nth in range(3):
+    for nth in range(2):
         page.page.locator("[role=grid] [tabindex='0']").nth(nth).focus()
         for sign, reads in (("+", 14), ("-", 13), ("-", 12), ("+", 13)):
             page.page.keyboard.press(sign)
@@ -885,6 +885,69 @@ def test_memory_speaks_of_the_chosen_model(alive):
     want = KVCacheStepper(memory="gpt2-small", selected=[2, 0, 16])
     assert page.said() == want.summary()
     assert "1,024 tokens keep 37.7 MB" in want.summary()
+
+
+def test_plus_in_the_memory_leaves_its_point_and_the_step(alive):
+    page = alive()
+    assert "; on both sides, + and − step" in page.page.locator(".try").inner_text()
+    page.page.locator("[role=grid] [tabindex='0']").nth(2).focus()
+    for key in ("Control+End", "+", "-"):
+        page.page.keyboard.press(key)
+        assert page.said() == KVCacheStepper(selected=[2, 2, 16]).summary()
+        title = page.page.locator(".panel").first.locator(".title").inner_text()
+        assert "reads 13 tokens" in title
+
+
+@pytest.mark.parametrize(("n_heads", "row"), [(4, 2), (2, 1)])
+def test_a_held_point_follows_the_chosen_model(visit, put, n_heads, row):
+    sizes = KVCacheStepper().sizes | {"n_heads": n_heads, "n_kv_heads": 1}
+    own = {"sizes": sizes, "source": "yours"}
+    page = visit()
+    start = KVCacheStepper(**own, memory="gpt2-small", selected=[2, 2, 9])
+    page.open(put(start.html()))
+    assert page.said() == start.summary()
+    for label, memory, at in (
+        ("Llama 3.2 1B", "llama-3.2-1b", 2),
+        (sizes["name"], "own", row),
+    ):
+        page.page.get_by_label("Memory of").select_option(label=label)
+        want = KVCacheStepper(**own, memory=memory, selected=[2, at, 9])
+        assert page.said() == want.summary()
+    assert page.page.locator(".error").is_hidden()
+
+
+BARS = """root => ["without", "with"].map((side) => {
+    const [all, own] = ["work", "done"].map((name) =>
+      root.querySelector(`[data-part=${side}] path.${name}`).getBBox().width);
+    return own / all; })"""
+
+
+def test_bars_grow_with_the_steps(alive):
+    page = alive(KVCacheStepper(step=0))
+    figure = KVCacheStepper()
+    most = figure.multiply_adds(0, STEPS)
+    for step in range(STEPS + 1):
+        page.said()
+        want = [figure.multiply_adds(side, step) / most for side in (0, 1)]
+        assert page.page.locator(".picture").evaluate(BARS) == pytest.approx(
+            want, abs=1e-4
+        )
+        press(page, "Step", step < STEPS)
+    assert want[0] == 1
+
+
+def test_without_a_prompt_the_formula_counts_nothing(alive):
+    page = alive()
+    equation = page.page.locator(".equation")
+    assert "n = T = 13" in equation.inner_text()
+    page.page.get_by_label("Your prompt").fill("")
+    page.said()
+    assert equation.inner_text().endswith(";  none")
+    numbers = page.page.locator(".picture text.number").all_inner_texts()
+    assert numbers == ["0", "0"]
+    page.page.get_by_label("Your prompt").fill("x")
+    page.said()
+    assert "n = T = 1" in equation.inner_text()
 
 
 def test_figure_serves_the_weights():

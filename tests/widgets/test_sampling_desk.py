@@ -42,6 +42,7 @@ ENDS = {
     "x" * 22 + "  ": "x" * 22 + "  ",
     "x" * 30 + "  ": "…" + "x" * 21 + "  ",
 }
+WAITING = ["Greedy waits", "Sampled waits"]
 NO_TEXT = "There is no text: type one. The numbers of another text stay. After “The"
 HERE = """
 import { readFileSync } from "node:fs";
@@ -470,11 +471,15 @@ def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(visit, p
     type_text(page, "")
     assert page.said().startswith(NO_TEXT)
     assert page.said().endswith("The greedy trap waits.")
+    traps = page.page.locator(".picture .panel", has_text="waits")
+    assert [trap.inner_text() for trap in traps.all()] == WAITING
+    assert traps.locator("text").count() == 0
     button = page.page.get_by_role("button", name="Draw 100")
     assert button.is_disabled()
     assert page.page.get_by_role("button", name="Draw 1", exact=True).is_disabled()
     page.page.get_by_role("button", name="Close trap").click()
-    page.said()
+    assert not page.said().endswith("waits.")
+    assert [trap.is_visible() for trap in traps.all()] == [False, False]
     assert page.page.get_by_role("button", name="Greedy trap").is_disabled()
     type_text(page, "If the")
     button.click()
@@ -506,7 +511,7 @@ def test_tokens_are_counted_and_nothing_is_empty_below_the_text(visit, put, widt
     panel = page.page.locator(".controls .panel")
     button = page.page.get_by_role("button", name="Draw 1", exact=True)
     top = button.bounding_box()["y"]
-    for said in ("0 tokens drawn", "1 token drawn", "2 tokens drawn"):
+    for said in ("0 tokens added", "1 token added", "2 tokens added"):
         assert panel.locator("small").inner_text() == said
         last = panel.locator("text").last.bounding_box()
         bottom = panel.bounding_box()["y"] + panel.bounding_box()["height"]
@@ -592,6 +597,41 @@ def test_the_trap_shuts_in_the_page(visit, put):
     page.page.get_by_role("button", name="Close trap").click()
     assert "repeats" not in page.said()
     assert greedy.is_hidden()
+
+
+def test_a_trap_over_a_text_that_is_too_long_is_seen_waiting(visit, put):
+    page = visit()
+    page.open(put(SamplingDesk(trap=True).html()))
+    page.page.locator(".say", has_text="greedy repeats").wait_for()
+    type_text(page, "東" * 100)
+    assert page.said().endswith("The greedy trap waits.")
+    traps = page.page.locator(".picture .panel:visible", has_text="waits")
+    assert [trap.inner_text() for trap in traps.all()] == WAITING
+    assert page.page.get_by_role("button", name="Close trap").is_enabled()
+    type_text(page, "The value of the")
+    page.page.locator(".say", has_text="greedy repeats").wait_for()
+    assert traps.count() == 0
+
+
+def test_the_button_says_that_there_are_draws_already(visit, put):
+    page = visit()
+    page.open(put(SamplingDesk().html(), SamplingDesk(count=100).html()))
+    page.page.wait_for_function(
+        "document.querySelectorAll('[data-mounted]').length > 1"
+    )
+    buttons = page.page.get_by_role("button", name="Draw 100")
+    assert buttons.all_inner_texts() == ["Draw 100", "Draw 100 more"]
+    buttons.nth(0).click()
+    page.said()
+    assert buttons.all_inner_texts() == ["Draw 100 more"] * 2
+
+
+def test_what_reshapes_is_a_list_with_one_and(answers):
+    listed = {desk.summary() for desk, _ in answers}
+    assert any("temperature 0.35, top-k 7 and min-p 0.1 make" in s for s in listed)
+    desk = SamplingDesk(top_k=1, top_p=0.8)
+    assert "; temperature 0.7, top-k 1 and top-p 0.8 make it 100 %." in desk.summary()
+    assert "; temperature 0.7 and top-k 8 make it" in SamplingDesk().summary()
 
 
 TRAP = """panel => [...panel.querySelectorAll("text")].reduce((lines, text) => {

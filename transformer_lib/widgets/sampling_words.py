@@ -62,7 +62,8 @@ def _overview(desk: SamplingDesk) -> str:
         said = f"{start}. Nothing reshapes the model's distribution."
     else:
         makes = "makes" if len(named) == 1 else "make"
-        said = f"{start}; {' and '.join(named)} {makes} it {percent(after[0])}. "
+        both = " and ".join(", ".join(named).rsplit(", ", 1))
+        said = f"{start}; {both} {makes} it {percent(after[0])}. "
         said += _staying(desk)
     return said + _trap(desk)
 

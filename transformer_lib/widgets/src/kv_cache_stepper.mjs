@@ -1,7 +1,7 @@
 // KVCacheStepper: a model writes twice, with a cache and without.
 import { bring } from "./inference/index.mjs";
 import { figure, fill, h, pad, panel, s, set, tokenText } from "./kit/index.mjs";
-import { KNOWN, MOST, STEPS, parts } from "./kv_cache_stepper/costs.mjs";
+import { KNOWN, MOST, STEPS, memories, parts, shownOf } from "./kv_cache_stepper/costs.mjs";
 import { SOURCES, layout } from "./kv_cache_stepper/layout.mjs";
 import { createWriter } from "./kv_cache_stepper/run.mjs";
 import { bars, follow, memory, side, total } from "./kv_cache_stepper/shapes.mjs";
@@ -42,8 +42,8 @@ function picture(ui, title, { part, view, label, key }) {
 function walk(writer) {
   const free = ({ source }) => writer() && source !== "yours";
   const out = (by, state) => {
-    const { prompt_length: first, step, gaps } = state;
-    return !first || step + by < 0 || step + by > (free(state) ? STEPS : gaps.length - 1);
+    const at = state.step + by;
+    return !state.prompt_length || at < 0 || at > (free(state) ? STEPS : state.gaps.length - 1);
   };
   const go = (by) => (state) => {
     if (out(by, state)) return;
@@ -59,7 +59,7 @@ const formula = {
     const { weights, pair, logits } = parts(sizes);
     return [
       `multiply-adds = ${commas(weights)} n + ${commas(pair)} n T + ${commas(logits)};  `,
-      ["without", `n = T = ${first + step}`], " or ", ["with", `n = ${step ? 1 : first}`],
+      ...(first ? [["without", `n = T = ${first + step}`], " or ", ["with", `n = ${step ? 1 : first}`]] : ["none"]),
     ];
   },
   code: ({ bug, step, gaps, wrong_gaps }) => [
@@ -76,9 +76,10 @@ function build(ui) {
   const seek = () => {
     const state = ui.state();
     const patch = state.bug && parting(layout(state)) < 0 && go(1)(state);
-    if (!patch) return;
-    ui.set(patch);
-    setTimeout(seek);
+    if (patch) {
+      ui.set(patch);
+      setTimeout(seek);
+    }
   };
   const key = ({ key: sign }) => {
     const by = { "+": 1, "=": 1, "-": -1 }[sign];
@@ -87,7 +88,7 @@ function build(ui) {
       ui.set(patch);
       ui.hover(null); // the sentence goes along
     }
-    return Boolean(by);
+    return !!by;
   };
   // what the first Step will show is computed a piece at a time, so that it comes at once
   const prepare = (step) => {
@@ -102,9 +103,13 @@ function build(ui) {
     picture(ui, title, { view, key, part: ["without", "with"][view], label: `${title}: queries and keys` }));
   const texts = [0, 1].map(() => h("p", { class: "token" }));
   const costs = picture(ui, "All steps", {});
-  const room = picture(ui, "Memory", { view: 2, key, label: "Memory against length" });
+  const room = picture(ui, "Memory", { view: 2, label: "Memory against length" });
   room.node.prepend(ui.select({
-    label: "Memory of", trait: "memory", set: (memory) => ({ memory, selected: [] }),
+    label: "Memory of", trait: "memory",
+    // a held point stays, on the last line where the model has fewer
+    set: (memory, { selected: [view, row, at], sizes }) => ({
+      memory, selected: view > 1 ? [2, Math.min(row, memories(shownOf({ memory, sizes })).length - 1), at] : [],
+    }),
     options: ({ sizes }) => [["own", sizes.name], ...Object.entries(KNOWN).map(([name, known]) => [name, known.name])],
   }));
   const step = (label, by) => ui.button({ label, action: go(by), disabled: (state) => out(by, state) });
@@ -141,8 +146,8 @@ function build(ui) {
 export default figure({
   name: "kv_cache_stepper",
   title: "Writing with and without a cache",
-  tip: "press Step and compare; then switch on the bug: it shows some steps later.",
-  keys: "; in pictures, + and − step",
+  tip: "press Step, then switch on the bug.",
+  keys: "; on both sides, + and − step",
   traits: [
     "prompt", "prompt_length", "left_out", "tokens", "picks", "wrong_picks", "gaps", "wrong_gaps", "step", "bug", "source", "sizes", "memory", "selected",
   ],
@@ -154,21 +159,12 @@ export default figure({
   lock: (cell, { prompt_length: first }) => ({ selected: cell && (first || cell[0] === 2) ? cell : [] }),
   build,
   css: `
-.say{--room:6em}
-:is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
+.say{--room:6em}:is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
 label:first-child,.coming{flex:1 1 100%;margin:0;min-height:3em}
 .controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}.picture>p{grid-column:1/-1;white-space:pre-wrap}.panel label{font-size:.88em;min-height:0}
-td{white-space:nowrap;overflow:hidden}th:first-child{min-width:8em}
-.number{font-size:21px}
-path{fill:none;stroke:var(--line)}.gone,.work{stroke:var(--soft)}
-.done,.side0,.query,.key,.value{stroke:none}.done,.side0{fill:var(--text)}.later{opacity:.25}
-.kept{fill-opacity:.32}.key.kept{stroke:var(--key)}.value.kept{stroke:var(--value)}
-.side1{stroke:var(--text);stroke-width:1.5}
-.own{stroke:var(--text);stroke-width:3}
-.GQA{stroke-dasharray:7 3}.MQA,.now{stroke-dasharray:2 3}
-svg.lit{outline:2px solid}
-@media (forced-colors:active){path{stroke:CanvasText!important}
-.done,.side0,path.query,path.key,path.value{fill:CanvasText!important}path.kept{fill:GrayText!important}}
+td{white-space:nowrap;overflow:hidden}th:first-child{min-width:8em}.number{font-size:21px}path{fill:none;stroke:var(--line)}.gone,.work{stroke:var(--soft)}
+.done,.side0,.query,.key,.value{stroke:none}.done,.side0{fill:var(--text)}.later{opacity:.25}.kept{fill-opacity:.32}.key.kept{stroke:var(--key)}.value.kept{stroke:var(--value)}.side1,.own{stroke:var(--text);stroke-width:1.5}.own{stroke-width:3}.GQA{stroke-dasharray:7 3}.MQA,.now{stroke-dasharray:2 3}svg.lit{outline:2px solid}
+@media (forced-colors:active){path{stroke:CanvasText!important}.done,.side0,path.query,path.key,path.value{fill:CanvasText!important}path.kept{fill:GrayText!important}}
 @container (max-width:619px){.panel:nth-child(n+3){grid-column:1/-1}.number{font-size:16px}.panel:nth-child(-n+2) small{display:block}}
 @container (max-width:30rem){.say{--room:12em}.coming{min-height:6em}.formula{min-height:8em}.equation{font-size:.88em}p.token{min-height:3em}}
 `,

@@ -42,7 +42,7 @@ function build(ui) {
       const shape = flow(pieces(now), now.room, 4);
       text.draw(shape, {
         width: now.room, height: shape.height,
-        said: problem ?? `${n} token${n === 1 ? "" : "s"} drawn${shape.cut ? "; the last lines" : ""}`,
+        said: problem ?? `${n} token${n === 1 ? "" : "s"} added${shape.cut ? "; the last lines" : ""}`,
         label: `The text: ${state.text}${state.drawn.map((id) => state.tokens[id]).join("")}`,
       });
       list.draw(now);
@@ -55,8 +55,8 @@ export default figure({
   name: "sampling_desk",
   title: "Sampling desk",
   tip:
-    "draw 100 times; pull the temperature to 0, 2 and 0.7. With top-k off " +
-    "and top-p at 0.8, how many tokens stay? Then spring the greedy trap.",
+    "press Draw 100; pull Temperature to 0, 2 and 0.7. With top-k off " +
+    "and top-p at 0.8, how many tokens stay? Then press Greedy trap.",
   traits: [
     "text", "drawn", "temperature", "top_k", "top_p", "min_p", "seed", "count", "trap", "held",
     "logits", "tokens", "asked", "source",
@@ -72,17 +72,14 @@ export default figure({
 .say{--room:4.6em}
 :is(.controls,.formula) :focus-visible{scroll-margin-bottom:86vh}
 button{padding:2px 8px}
-.controls{gap:.5rem}.controls>:not(button){flex:1 1 100%}.own{display:flex;gap:.75rem;align-items:center}.own>:first-child{flex:1}.own [type=text]{width:0}
-.own [type=number]{width:4.2em}
+.controls{gap:.5rem}.controls>:not(button){flex:1 1 100%}.own{display:flex;gap:.75rem;align-items:center}.own>:first-child{flex:1}.own [type=text]{width:0}.own [type=number]{width:4.2em}
 .sliders{display:grid;grid-template-columns:repeat(auto-fit,minmax(16rem,1fr));gap:0 1.5rem}
-.sliders .control{width:100%}.sliders .name{min-width:6.2em}.sliders input{flex:1}
-.coming{margin:0;min-height:3em}
+.sliders .control{width:100%}.sliders .name{min-width:6.2em}.sliders input{flex:1}.coming{margin:0;min-height:3em}
 .before{fill:var(--ground);stroke:var(--quiet)}.after{fill:var(--text)}
 .count{fill:var(--key);stroke:var(--ground);stroke-width:1.5}
 .raster{stroke:var(--soft);fill:none}.cut{stroke:var(--text);stroke-width:1.5;stroke-dasharray:6 4;fill:none}
 .piece{fill:var(--ground);stroke:var(--soft)}.drawn{stroke:var(--line)}
-.newest{stroke:var(--text);stroke-width:2}.again{fill:var(--soft);stroke:none}
-.under{stroke:var(--text);stroke-width:2}
+.newest{stroke:var(--text);stroke-width:2}.again{fill:var(--soft);stroke:none}.under{stroke:var(--text);stroke-width:2}
 rect.lit{stroke:var(--query);stroke-width:2}path.lit{stroke-width:3}text.lit{text-decoration:underline}
 @media (forced-colors:active){.before,.piece{fill:Canvas;stroke:CanvasText}.after{fill:CanvasText}
 .count{fill:Highlight;stroke:Canvas}.raster,.cut,.under{stroke:CanvasText}.again{stroke:none}}

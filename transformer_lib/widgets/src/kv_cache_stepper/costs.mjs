@@ -8,6 +8,9 @@ export const KNOWN = {
   "llama-3.2-1b": { name: "Llama 3.2 1B", n_layers: 16, n_heads: 32, n_kv_heads: 8, d_head: 64, max_len: 131072 },
 };
 
+/** Sizes of the model whose memory is shown. */
+export const shownOf = ({ memory, sizes }) => KNOWN[memory] ?? sizes;
+
 const NAMES = "vocab_size d_model n_layers n_heads d_ff max_len feed_forward".split(" ");
 export const SIZES = [...NAMES.slice(0, 6), "n_kv_heads", "d_head"]; // that are numbers
 

@@ -1,13 +1,13 @@
 // The state of KVCacheStepper, checked, and what is drawn and said of it. No DOM.
 import * as must from "../rules/index.mjs";
-import { KNOWN, MOST, POINTS, SIZES, STEPS, keptBytes, memories, parts } from "./costs.mjs";
+import { KNOWN, MOST, POINTS, SIZES, STEPS, keptBytes, memories, parts, shownOf } from "./costs.mjs";
 import { frame } from "./shapes.mjs";
 
 export const SOURCES = { stored: "stored by Python", page: "computed in this page", yours: "from your Python" };
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
-  const { tokens, prompt_length: first, step, selected, sizes, memory } = state;
+  const { tokens, prompt_length: first, step, selected } = state;
   const steps = tokens?.length - first;
   const [texts, gaps] = [must.text, must.finite].map((each) => must.list(each, steps));
   must.keep(state, {
@@ -16,8 +16,8 @@ function check(state) {
     source: must.one(...Object.keys(SOURCES)), memory: must.one("own", ...Object.keys(KNOWN)),
     sizes: must.parts({ ...Object.fromEntries(SIZES.map((size) => [size, must.whole(1, 1e9)])), name: must.text }),
   });
-  must.whole(+!!first, first && STEPS + 1)(steps, "the number of steps");
-  const shape = selected?.[0] === 2 ? [memories(KNOWN[memory] ?? sizes).length, POINTS + 1] : [first + step, first + step];
+  must.whole(+!!first, first && STEPS + 1)(steps, "steps");
+  const shape = selected?.[0] > 1 ? [memories(shownOf(state)).length, POINTS + 1] : [first + step, first + step];
   must.place(3, ...shape)(selected, "selected");
 }
 
@@ -32,7 +32,7 @@ export function layout(state, room = 680) {
   };
   const said = [tokens.slice(first), bug ? state.wrong_picks : state.picks];
   const own = state.memory === "own";
-  const shown = own ? sizes : KNOWN[state.memory];
+  const shown = shownOf(state);
   const half = (room - 8) >> 1;
   return {
     state, first, step, said, cost, shown,

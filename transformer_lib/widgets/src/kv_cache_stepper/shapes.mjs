@@ -29,7 +29,7 @@ export function follow({ count, length }, cell, from) {
 
 /** One side: { paths, texts, width, height, rows, cols, pick, box }. */
 export function side(geometry, view, from) {
-  const { half, first, step, gaps, length, texts, cost, each, count, start, size } = geometry;
+  const { half, first, step, gaps, length, texts, cost, each, count, start, size, most } = geometry;
   const [[top, left], [tall, wide]] = [start, size];
   const own = cost(view, step);
   const shown = Math.min(count, length);
@@ -54,7 +54,7 @@ export function side(geometry, view, from) {
   return {
     // by their class: what is computed, masked, kept, gone
     paths: [
-      path(box(0, 27, half, 9), "work"), path(box(0, 27, (half * own) / (cost(0, step) || 1), 9), "done"),
+      path(box(0, 27, half, 9), "work"), path(box(0, 27, scale([0, cost(0, most)], [0, half])(own), 9), "done"),
       path(many(rows.filter(now), line(hatch, true)), "masked"),
       ...[
         ["done", "gone", rows, line(box, false)],

@@ -71,7 +71,7 @@ export function sentence(geometry, active) {
   if (!geometry.first) return "The prompt is empty: type at least one letter.";
   if (!active) return overview(geometry);
   const [view, row, column] = active;
-  if (view === 2) return memory(geometry, Math.min(row, geometry.memories.length - 1), column);
+  if (view > 1) return memory(geometry, Math.min(row, geometry.memories.length - 1), column);
   const last = geometry.length - 1;
   return cell(geometry, view, Math.min(row, last), Math.min(column, last));
 }
@@ -85,7 +85,7 @@ export const sum = (geometry, side) =>
 export function table(geometry) {
   const { first, length, said, gaps, cost, each, shown, memories } = geometry;
   return {
-    caption: "Both sides, step by step",
+    caption: "All steps",
     header: [
       "step", "tokens", "multiply-adds without", "multiply-adds with", "bytes kept", "picked without", "picked with",
       "largest difference",
@@ -121,7 +121,7 @@ cache = new_cache(config, 1, ${MOST + STEPS})
 for step in range(${step + 1}):
     how = {"cache": cache}
 ${state.bug ? `    if step:
-        how["positions"] = torch.zeros(1, 1, dtype=torch.long)  # the bug
+        how["positions"] = torch.zeros(1, 1, dtype=torch.long)
 ` : ""}    without = logits(again)
     cached = logits(kept[cache[0].length :], **how)
     gap = (without - cached).abs().max().item()

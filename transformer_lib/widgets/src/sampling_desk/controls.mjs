@@ -44,7 +44,7 @@ export function controls(ui, origin, text, now) {
       disabled: (state) => isFull(state) || source(state).problem,
     }),
     ui.button({
-      label: "Draw 100", action: ({ count }) => ({ count: count + 100 }),
+      label: "Draw 100", text: ({ count }) => (count ? "Draw 100 more" : "Draw 100"), action: ({ count }) => ({ count: count + 100 }),
       disabled: (state) => state.count >= 1000 || source(state).problem,
     }),
     ui.button({

@@ -22,7 +22,7 @@ function check(state) {
       ids(all.slice(1), name);
     },
   });
-  whole(0, SIGNS)([...read].length, "the signs of text");
+  whole(0, SIGNS)([...read].length, "signs of text");
 }
 
 /** Whose logits are shown: the stored ones, the page's, or with a problem the stored ones of another text. */

@@ -89,14 +89,15 @@ export function trap(ui) {
     const half = room < 620 ? room : Math.floor((room - 24) / 2);
     for (const [kind, { node, draw: show }, wide] of both) {
       const { ids, share, repeats } = found?.[kind] ?? {};
-      set(node, { hidden: !ids, style: `width:${half}px` });
-      if (!ids) continue;
-      const said = ids.map((id, i) => ({ text: state.tokens[id], kind: repeats[i] ? "again" : null }));
-      const all = [{ text: tail(read), kind: "quiet" }, ...said, { text: "…" }];
+      set(node, { hidden: !found, style: `width:${half}px` });
+      const all = ids ? [
+        { text: tail(read), kind: "quiet" },
+        ...ids.map((id, i) => ({ text: state.tokens[id], kind: repeats[i] && "again" })), { text: "…" },
+      ] : [];
       const shape = flow(all, half, 99);
       show(shape, {
         width: half, height: Math.max(shape.height, 24 * Math.ceil((LONGER * wide) / half)),
-        said: `${percent(share)} repeats, underlined`,
+        said: ids ? `${percent(share)} repeats, underlined` : "waits",
         label: `${kind}: ${all.map(({ text }) => text).join("")}`,
       });
     }

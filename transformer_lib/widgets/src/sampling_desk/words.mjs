@@ -28,7 +28,7 @@ function overview(geometry) {
     `${first}: ${percent(before[0])}`;
   const named = reshapers(state);
   const said = named.length
-    ? `${start}; ${named.join(" and ")} ${named.length === 1 ? "makes" : "make"} it ` +
+    ? `${start}; ${named.join(", ").replace(/,(?!.*,)/, " and")} ${named.length === 1 ? "makes" : "make"} it ` +
       `${percent(after[0])}. ${staying(geometry)}`
     : `${start}. Nothing reshapes the model's distribution.`;
   return said + trapped(geometry);
@@ -137,7 +137,7 @@ export function pytorch(state, { logits, order, before, after, cut, drawn }) {
     `assert kept.isinf().sum() == ${cut.filter(Boolean).length}`, "",
     ...(count ? [
       `seed, numbers = ${seed}, []`,
-      `for _ in range(${3 + state.drawn.length + count}):  # the generator of Park and Miller`,
+      `for _ in range(${3 + state.drawn.length + count}):  # Park and Miller`,
       "    seed = 48271 * seed % (2**31 - 1)",
       "    numbers.append(seed / (2**31 - 1))",
       `u = torch.tensor(numbers[-${count}:], dtype=torch.float64)`,
