@@ -889,7 +889,9 @@ def test_memory_speaks_of_the_chosen_model(alive):
 
 def test_plus_in_the_memory_leaves_its_point_and_the_step(alive):
     page = alive()
-    assert "; on both sides, + and − step" in page.page.locator(".try").inner_text()
+    assert (
+        "; on both sides, + and − step" in page.page.locator(".try").first.inner_text()
+    )
     page.page.locator("[role=grid] [tabindex='0']").nth(2).focus()
     for key in ("Control+End", "+", "-"):
         page.page.keyboard.press(key)
@@ -943,7 +945,7 @@ def test_without_a_prompt_the_formula_counts_nothing(alive):
     page.page.get_by_label("Your prompt").fill("")
     page.said()
     assert equation.inner_text().endswith(";  none")
-    numbers = page.page.locator(".picture text.number").all_inner_texts()
+    numbers = page.page.locator(".picture text.number").all_text_contents()
     assert numbers == ["0", "0"]
     page.page.get_by_label("Your prompt").fill("x")
     page.said()
