@@ -615,24 +615,38 @@ def test_tokens_out_of_sight_are_hinted_at(opened):
     def signs():
         page.page.wait_for_timeout(50)
         return line.evaluate(
-            """(node) => ["::before", "::after"].map((end) =>
-                getComputedStyle(node, end).content.replaceAll('"', "")).join()"""
+            """(node) => ["--before", "--after"].map((end) =>
+                getComputedStyle(node).getPropertyValue(end)).join()"""
         )
 
     page.page.get_by_label("Your prompt").fill("It is a")
     page.said()
-    assert (legend.inner_text(), signs()) == ("Follow token 4 of 4", "none,none")
+    assert (legend.inner_text(), signs()) == ("Follow token 4 of 4", ",")
     prompt = "The method is called with the argument of the"
     page.page.get_by_label("Your prompt").fill(prompt)
     page.said()
-    assert (legend.inner_text(), signs()) == ("Follow token 11 of 11", "◂,none")
-    for left, shown in ((60, "◂,▸"), (0, "none,▸")):
+    assert (legend.inner_text(), signs()) == ("Follow token 11 of 11", "#0000,")
+    for left, shown in ((60, "#0000,#0000"), (0, ",#0000")):
         line.evaluate("(node, left) => { node.scrollLeft = left; }", left)
         assert signs() == shown
+    covers = """(node) => ["::before", "::after"].map((end) =>
+        getComputedStyle(node, end).content)"""
+    assert line.evaluate(covers) == ["none", "none"]
+    assert "linear-gradient" in line.evaluate("(n) => getComputedStyle(n).maskImage")
     ends = line.bounding_box()
-    page.page.touchscreen.tap(ends["x"] + ends["width"] - 8, ends["y"] + 20)
-    assert page.said().startswith("Token ")
-    assert page.page.locator(".tokens input:checked").count() == 1
+    page.page.touchscreen.tap(ends["x"] + 8, ends["y"] + 20)
+    assert page.said() == BlockFlow(prompt, position=0).summary()
+
+
+def test_a_blank_keeps_clear_of_the_number_below_it_on_a_phone(opened):
+    page = opened(**FINGER)
+    names = page.page.locator("[data-part] .token")
+    assert names.count() == 27
+    for name in names.all():
+        token, share = name.evaluate(
+            "(t) => [t, t.nextElementSibling].map((one) => +one.getAttribute('y'))"
+        )
+        assert share - token >= 15  # a line of 12.5 pixels, and clear ground
 
 
 @pytest.mark.parametrize("options", [{}, PHONE])
@@ -690,8 +704,10 @@ def test_the_lens_and_the_angle_are_explained_above_the_stream(visit, put):
     page = visit()
     page.open(put(BlockFlow().html()))
     note = page.page.locator(".title small").first.inner_text()
-    assert "at 0° more of the same, at 90° all new" in note
-    assert note.endswith("The lens reads it as if it were the end")
+    assert "at 0° more of the same, at 90° all new, beyond it takes away. " in note
+    assert note.endswith("The lens reads as if at the end")
+    tip = page.page.locator(".try").first.inner_text()
+    assert "the bold bar (bold: what it ends with)?" in tip
 
 
 END = """say => { const range = document.createRange();

@@ -268,7 +268,7 @@ def test_browser_says_the_same_sentence(pages, computed):
     for words in (
         "may not look",
         "Now off",
-        "and 2 more",
+        "and 1 more",
         "the token before:",
         "copy:",
     ):
@@ -543,6 +543,29 @@ def test_a_phone_shows_tip_switch_losses_and_maps_at_once(visit, put):
     for captions in page.page.locator(".caption").all():
         box = captions.bounding_box()
         assert bars["y"] < box["y"] < box["y"] + box["height"] <= top + 684
+
+
+def test_a_bar_keeps_its_length_while_its_number_stays(visit, put):
+    page = visit()
+    page.open(put(HeadsGrid(shown=[[0, 1]], off=[[0, 2], [1, 0], [1, 3]]).html()))
+    here(page)
+    bar = page.page.locator("svg[aria-label*='copy'] rect")
+    widths = {bar.first.get_attribute("width")}
+    now = {bar.last.get_attribute("width")}
+    for name in ("Switch layer 0, head 1 off", "All on"):
+        button(page, name).click()
+        page.said()
+        widths.add(bar.first.get_attribute("width"))
+        now.add(bar.last.get_attribute("width"))
+    assert (len(widths), len(now)) == (1, 3)
+
+
+def test_up_to_four_heads_that_are_off_are_named():
+    off = [[0, 0], [0, 1], [1, 2], [1, 3]]
+    named = "layer 0, head 0; layer 0, head 1; layer 1, head 2; layer 1, head 3"
+    assert HeadsGrid(off=off).summary().startswith(f"Off: {named}. The loss")
+    said = HeadsGrid(off=[*off[:2], [1, 0], *off[2:]]).summary()
+    assert "; layer 1, head 2 and 1 more. The loss" in said
 
 
 def test_the_held_map_is_told_from_the_compared_one(visit, put):

@@ -33,8 +33,8 @@ def name(head: Head) -> str:
 
 def names(heads: Sequence[Head]) -> str:
     """Name a few heads; count the others."""
-    said = "; ".join(name(head) for head in heads[:3])
-    return said if len(heads) <= 3 else f"{said} and {len(heads) - 3} more"
+    said = "; ".join(name(head) for head in heads[:4])
+    return said if len(heads) <= 4 else f"{said} and {len(heads) - 4} more"
 
 
 def sentence(grid: HeadsGrid) -> str:

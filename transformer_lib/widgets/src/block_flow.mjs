@@ -68,7 +68,7 @@ export default figure({
   name: "block_flow",
   title: "One token's stream through the blocks",
   tip:
-    "which layer brings the bold bar? Follow another token, or type a prompt. In the stack " +
+    "which layer brings the bold bar (bold: what it ends with)? Follow another token, or type a prompt. In the stack " +
     "below, switch to post-norm: does the stream still grow?",
   traits: ["prompt", "position", "source", "flow", "residual", "stacks", "selected"],
   layout,
@@ -79,9 +79,9 @@ export default figure({
   build,
   css: `
 .origin,.tokens{flex-basis:100%}.coming{margin:0;min-height:3em}
-.tokens .name{flex:none}.tokens .options{min-width:0;overflow-x:auto;position:relative}[data-before]::before,[data-after]::after{content:"◂";position:sticky;z-index:1;left:0;flex:none;align-self:stretch;display:grid;place-items:center;
-width:22px;margin-right:-22px;background:var(--ground);border:0 solid var(--line);border-right-width:1px;pointer-events:none}
-[data-after]::after{content:"▸";left:auto;right:0;margin:0 0 0 -22px;border-width:0 0 0 1px}
+.tokens .name{flex:none}.tokens .options{min-width:0;overflow-x:auto;position:relative;
+mask:linear-gradient(90deg,var(--before,#000),#000 2rem calc(100% - 2rem),var(--after,#000))}
+[data-before]{--before:#0000}[data-after]{--after:#0000}
 .tokens label{flex:none;white-space:pre;font-family:var(--mono)}
 .band{fill:var(--text);fill-opacity:.35}
 .group,.rule{stroke:var(--line)}.group{stroke-width:2}

@@ -37,7 +37,7 @@ export function tokenChoice(ui) {
   const options = h("span", { class: "options" });
   const legend = h("legend", { class: "name" });
   const node = h("fieldset", { class: "control choice tokens" }, legend, options);
-  /** Signs at the ends of the line where tokens are out of sight. */
+  /** The line fades out where tokens are out of sight. */
   const ends = () => {
     const { scrollLeft: from, clientWidth: room, scrollWidth: all } = options;
     set(options, { "data-before": from > 4, "data-after": from + room < all - 4 });

@@ -24,7 +24,7 @@ export function streamView(ui) {
     const outside = around(geometry);
     count = flow.lengths.length;
     set(svg, { width: at.room, height: at.height });
-    set(note, { text: "flows down; each layer adds to it, at 0° more of the same, at 90° all new. The lens reads it as if it were the end" });
+    set(note, { text: "each layer adds: at 0° more of the same, at 90° all new, beyond it takes away. The lens reads as if at the end" });
     fill(paths, outside.paths, "path");
     fill(texts, outside.texts, "text");
     const [active, hold] = [ui.active()?.[0], ui.locked()?.[0]];

@@ -99,7 +99,7 @@ function losses({ state, period, first, loss, inPlace }) {
 
 export function bars(geometry, room) {
   const rows = losses(geometry);
-  const most = Math.max(...rows.map(({ loss }) => loss ?? 0), 1e-9);
+  const most = Math.max(8, ...rows.map(({ loss }) => loss)); // whatever the book's models lose: one scale
   return {
     width: room, height: rows.length * TALL,
     label: rows.map(({ label, loss }) => `${label}: ${loss === null ? "unknown" : number(loss)}`).join("; "),

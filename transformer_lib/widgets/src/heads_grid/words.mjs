@@ -11,8 +11,8 @@ export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** Names a few heads; counts the others. */
 export function names(heads) {
-  const said = heads.slice(0, 3).map(name).join("; ");
-  return heads.length <= 3 ? said : `${said} and ${heads.length - 3} more`;
+  const said = heads.slice(0, 4).map(name).join("; ");
+  return heads.length <= 4 ? said : `${said} and ${heads.length - 4} more`;
 }
 
 const lossText = (loss) => (loss === null ? "unknown here" : number(loss));
