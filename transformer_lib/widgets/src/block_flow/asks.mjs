@@ -73,6 +73,7 @@ export function tokenChoice(ui) {
         set(radio, { checked: i === flow.position, disabled: !here(state) });
         set(name, { text: tokenText(token, 12) });
       });
+      set(options, { tabindex: here(state) ? null : "0" }); // what scrolls has a tab stop
       set(legend, { text: `Follow token ${flow.position + 1} of ${flow.tokens.length}` });
       reveal(geometry);
       ends();
