@@ -582,7 +582,7 @@ def test_sentence_and_panel_speak_of_the_same_step(visit, put):
 def test_the_figure_says_that_it_goes_into_german(visit, put):
     page = visit()
     page.open(put(Translator().html()))
-    assert "into German" in page.page.locator(".try").first.inner_text()
+    assert "each German piece" in page.page.locator(".try").first.inner_text()
 
 
 def test_a_button_at_its_end_keeps_the_keyboards_focus(visit, put):

@@ -67,7 +67,7 @@ const spec = {
   name: "translator",
   title: "Translation, token by token",
   tip:
-    "press Start over, then Step, into German: where does the decoder look before each piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
+    "press Start over, then Step: where does the decoder look before each German piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
   keys: "; in pictures, + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,
