@@ -2,8 +2,14 @@
 
 import pytest
 from figure_examples import EXAMPLES
+from weights_page import MODELS, runs
 
-from transformer_lib.widgets import TrainScrub
+from transformer_lib.widgets import (
+    KVCacheStepper,
+    SamplingDesk,
+    TrainScrub,
+    Translator,
+)
 
 EDGES = """() => {
     const at = document.activeElement.shadowRoot.activeElement.getBoundingClientRect();
@@ -81,3 +87,40 @@ def test_focus_is_never_under_the_sentence(visit, put, name, width):
                 page.page.keyboard.press(key)
                 page.said()
                 assert page.page.evaluate(BESIDE), key
+
+
+SEEN = """([controls, panels]) => {
+    const root = document.querySelector(".tl-live").shadowRoot;
+    const at = root.activeElement;
+    if (!at?.closest(controls)) return null;
+    const bottoms = [...root.querySelectorAll(".picture .panel")]
+      .filter((node) => node.offsetHeight).slice(0, panels)
+      .map((node) => node.getBoundingClientRect().bottom);
+    const { top } = root.querySelector(".told").getBoundingClientRect();
+    return top >= Math.max(...bottoms) && at.getBoundingClientRect().top >= 0; }"""
+
+
+@pytest.mark.parametrize(
+    ("figure", "controls", "panels"),
+    [
+        (KVCacheStepper(), ".controls", 1),
+        (SamplingDesk(), ".controls", 1),
+        (Translator(), ".controls", 1),
+        (TrainScrub(frame=3), ".walk", 2),
+    ],
+)
+def test_the_picture_is_seen_above_the_sentence_from_each_control(
+    visit, put, figure, controls, panels
+):
+    page = visit(viewport={"width": 1280, "height": 800})
+    page.open(put(*["<p>before</p>"] * 9, figure.html(), *["<p>after</p>"] * 60))
+    if figure.name in MODELS:
+        runs(page.page)
+    seen = []
+    for _ in range(16):
+        page.page.keyboard.press("Tab")
+        page.said()
+        seen.append(page.page.evaluate(SEEN, [controls, panels]))
+    answers = [each for each in seen if each is not None]
+    assert len(answers) >= 3
+    assert all(answers)

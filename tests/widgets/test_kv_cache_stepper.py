@@ -775,34 +775,6 @@ def test_a_wide_window_shows_all_tokens(alive):
         assert shown["earlier"] == []
 
 
-SEEN = """() => {
-    const root = document.querySelector(".tl-live").shadowRoot;
-    const controls = root.querySelector(".controls");
-    if (!controls.contains(root.activeElement)) return null;
-    const panel = [...root.querySelectorAll(".picture .panel")]
-      .find((node) => node.offsetHeight);
-    const [{ top }, { bottom }] = [root.querySelector(".told"), panel]
-      .map((node) => node.getBoundingClientRect());
-    const at = root.activeElement.getBoundingClientRect().top;
-    return [top >= bottom, at >= 0]; }"""
-
-
-def test_the_picture_is_seen_above_the_sentence_from_each_control(visit, put):
-    page = visit(viewport={"width": 1280, "height": 800})
-    page.open(
-        put(*["<p>before</p>"] * 9, KVCacheStepper().html(), *["<p>after</p>"] * 60)
-    )
-    page.page.locator(".coming", has_text="runs in this page").wait_for()
-    seen = []
-    for _ in range(16):
-        page.page.keyboard.press("Tab")
-        page.said()
-        seen.append(page.page.evaluate(SEEN))
-    stops = [each for each in seen if each]
-    assert len(stops) >= 4
-    assert stops == [[True, True]] * len(stops)
-
-
 def code_line(page):
     page.said()
     return page.page.locator(".formula .code").inner_text()

@@ -521,34 +521,6 @@ def test_tokens_are_counted_and_nothing_is_empty_below_the_text(visit, put, widt
     assert button.bounding_box()["y"] == top
 
 
-SEEN = """() => {
-    const root = document.querySelector(".tl-live").shadowRoot;
-    const controls = root.querySelector(".controls");
-    if (!controls.contains(root.activeElement)) return null;
-    const panel = [...root.querySelectorAll(".picture .panel")]
-      .find((node) => node.offsetHeight);
-    const [{ top }, { bottom }] = [root.querySelector(".told"), panel]
-      .map((node) => node.getBoundingClientRect());
-    const at = root.activeElement.getBoundingClientRect().top;
-    return [top >= bottom, at >= 0]; }"""
-
-
-def test_the_picture_is_seen_above_the_sentence_from_each_control(visit, put):
-    page = visit(viewport={"width": 1280, "height": 800})
-    page.open(
-        put(*["<p>before</p>"] * 9, SamplingDesk().html(), *["<p>after</p>"] * 60)
-    )
-    wait(page)
-    seen = []
-    for _ in range(16):
-        page.page.keyboard.press("Tab")
-        page.said()
-        seen.append(page.page.evaluate(SEEN))
-    stops = [each for each in seen if each]
-    assert len(stops) >= 8
-    assert stops == [[True, True]] * len(stops)
-
-
 def test_draws_extend_the_text_and_back_takes_them_away(visit, put):
     page = visit()
     page.open(put(SamplingDesk(seed=4).html()))

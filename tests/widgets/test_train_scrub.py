@@ -512,30 +512,6 @@ def test_the_line_of_the_prediction_ends_at_the_words_it_would_cross(visit, put)
         assert stroke == future.evaluate("(node) => getComputedStyle(node).fill")
 
 
-SEEN = """() => {
-    const root = document.querySelector(".tl-live").shadowRoot;
-    if (!root.activeElement?.closest(".walk")) return null;
-    const bottoms = [...root.querySelectorAll(".picture .panel")]
-      .map((node) => node.getBoundingClientRect().bottom);
-    const { top } = root.querySelector(".told").getBoundingClientRect();
-    const at = root.activeElement.getBoundingClientRect().top;
-    return [top >= Math.max(...bottoms), at >= 0]; }"""
-
-
-def test_the_heads_are_seen_above_the_sentence_from_slider_and_step(visit, put):
-    page = visit(viewport={"width": 1280, "height": 800})
-    page.open(
-        put(*["<p>before</p>"] * 9, TrainScrub(frame=3).html(), "<p>after</p>" * 60)
-    )
-    seen = []
-    for _ in range(8):
-        page.page.keyboard.press("Tab")
-        page.said()
-        seen.append(page.page.evaluate(SEEN))
-    stops = [each for each in seen if each]
-    assert stops == [[True, True]] * 3
-
-
 def test_a_prediction_starts_anew_with_reset(visit, put):
     page = visit()
     page.open(put(TrainScrub().html()))

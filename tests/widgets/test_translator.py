@@ -675,32 +675,6 @@ def test_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     assert result(page) == "twenty-one → einundzwanzig ✓ right"
 
 
-SEEN = """() => {
-    const root = document.querySelector(".tl-live").shadowRoot;
-    const controls = root.querySelector(".controls");
-    if (!controls.contains(root.activeElement)) return null;
-    const panel = [...root.querySelectorAll(".picture .panel")]
-      .find((node) => node.offsetHeight);
-    const [{ top }, { bottom }] = [root.querySelector(".told"), panel]
-      .map((node) => node.getBoundingClientRect());
-    const at = root.activeElement.getBoundingClientRect().top;
-    return [top >= bottom, at >= 0]; }"""
-
-
-def test_the_picture_is_seen_above_the_sentence_from_each_control(visit, put):
-    page = visit(viewport={"width": 1280, "height": 800})
-    page.open(put(*["<p>before</p>"] * 9, Translator().html(), *["<p>after</p>"] * 60))
-    computes(page)
-    seen = []
-    for _ in range(16):
-        page.page.keyboard.press("Tab")
-        page.said()
-        seen.append(page.page.evaluate(SEEN))
-    stops = [each for each in seen if each]
-    assert len(stops) >= 4
-    assert stops == [[True, True]] * len(stops)
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
