@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from jupyter_client.manager import AsyncKernelManager
@@ -11,6 +10,7 @@ from nbval.kernel import NbvalKernelspecManager
 
 # One thread: two notebooks run at once, and sums keep one order of terms.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+FOLDER = Path(__file__).resolve().parents[1] / "_build/ipython"
 NO_HISTORY = "c.HistoryManager.enabled = False\n"
 # Personal settings that would change what a cell prints.
 PERSONAL = ("PYTHONWARNINGS", "PYTHONSTARTUP", "MPLBACKEND", "MATPLOTLIBRC")
@@ -28,12 +28,11 @@ def kernel_environment() -> dict[str, str]:
 
 def ipython_folder() -> Path:
     """IPython's settings: no history, whose file two kernels would lock in turn."""
-    folder = Path(tempfile.gettempdir()) / "transformer-lib-ipython"
-    settings = folder / "profile_default/ipython_kernel_config.py"
+    settings = FOLDER / "profile_default/ipython_kernel_config.py"
     if not settings.exists() or settings.read_text("utf-8") != NO_HISTORY:
         settings.parent.mkdir(parents=True, exist_ok=True)
         settings.write_text(NO_HISTORY, "utf-8")
-    return folder
+    return FOLDER
 
 
 class OwnKernel(AsyncKernelManager):
