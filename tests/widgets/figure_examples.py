@@ -217,3 +217,4 @@ EXAMPLES: dict[str, Example] = {
         with_tokens=_translated_tokens,
     ),
 }
+SHOW_TOKENS = sorted(name for name, each in EXAMPLES.items() if each.with_tokens)

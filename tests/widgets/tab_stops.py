@@ -144,3 +144,8 @@ STOPS = {
         "cell of Steps of the decoder",
     ],
 }
+
+
+def having(role: str) -> list[str]:
+    """The figures with a stop of this role."""
+    return [n for n, stops in STOPS.items() if any(s.startswith(role) for s in stops)]

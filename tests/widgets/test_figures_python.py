@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import traitlets
-from figure_examples import EXAMPLES, HOSTILE
+from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
 from figure_page import BUNDLER, ROOT, run_node
 
 from transformer_lib.widgets.figure import Figure
@@ -108,10 +108,15 @@ def test_numbers_on_the_page_have_few_digits(name):
     assert not re.search(r"\d\.\d{5}", html)
 
 
+def test_all_but_four_figures_show_tokens():
+    # bytes and their pieces, which BPEStepper shows, have tests of their own
+    without = {"bpe_stepper", "rope_rotor", "score_bench", "shape_ledger"}
+    assert set(SHOW_TOKENS) == EXAMPLES.keys() - without
+
+
+@pytest.mark.parametrize("name", SHOW_TOKENS)
 def test_long_state_is_refused_with_its_size_and_the_limit(name):
     example = EXAMPLES[name]
-    if example.with_tokens is None:
-        pytest.skip("this figure shows no tokens")
     with pytest.raises(ValueError, match=rf"at most {LIMIT} bytes, got \d{{5}}"):
         example.with_tokens(["a" * LIMIT, "b"])
 
@@ -127,10 +132,9 @@ def test_bad_state_is_refused_and_rolled_back(name):
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("name", SHOW_TOKENS)
 def test_hostile_tokens_stay_text(name, kind):
     example = EXAMPLES[name]
-    if example.with_tokens is None:
-        pytest.skip("this figure shows no tokens")
     harmless, hostile = (
         example.with_tokens([token, "b"]).html() for token in ("a", HOSTILE[kind])
     )
