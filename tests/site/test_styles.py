@@ -56,6 +56,16 @@ PART = """async () => {
   joined.remove();
 }"""
 
+# Fonts that come, and figures that come alive, change sizes for a while.
+SETTLED = """async () => {
+  let [height, since] = [0, 0];
+  while (performance.now() - since < 1000) {
+    await document.fonts.ready;
+    await new Promise((done) => setTimeout(done, 50));
+    const now = document.body.getBoundingClientRect().height;
+    if (now !== height) [height, since] = [now, performance.now()];
+  }
+}"""
 # What is not laid out has no size, and when a section is laid out is a matter of luck.
 ALL = ".bd-article section { content-visibility: visible !important }"
 
@@ -112,10 +122,11 @@ def test_no_element_looks_otherwise_than_with_all_sheets(
     tab = context.new_page()
     tab.goto(f"{address}/{page}", wait_until="networkidle")
     tab.add_style_tag(content=ALL)
-    tab.evaluate(WALK)  # a figure that comes alive later would change the sizes
-    tab.wait_for_timeout(500)
+    tab.evaluate(WALK)  # which brings every figure to life
+    tab.evaluate(SETTLED)
     joined = tab.evaluate(STYLES)
     tab.evaluate(PART)
+    tab.evaluate(SETTLED)
     apart = tab.evaluate(STYLES)
     context.close()
     assert len(joined) > 10_000

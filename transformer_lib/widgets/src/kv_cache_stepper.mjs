@@ -159,7 +159,7 @@ export default figure({
   lock: (cell, { prompt_length: first }) => ({ selected: cell && (first || cell[0] === 2) ? cell : [] }),
   build,
   css: `
-.say{--room:6em}:is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
+.say{--room:6em}
 label:first-child,.coming{flex:1 1 100%;margin:0;min-height:3em}
 .controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}.picture>p{grid-column:1/-1;white-space:pre-wrap}.panel label{font-size:.88em;min-height:0}
 td{white-space:nowrap;overflow:hidden}th:first-child{min-width:8em}.number{font-size:21px}path{fill:none;stroke:var(--line)}.gone,.work{stroke:var(--soft)}

@@ -77,7 +77,7 @@ const spec = {
   lock: (cell) => ({ selected: cell ?? [] }),
   css: `
 .say{--room:6.2em}
-:is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
+
 .controls>label:first-child{flex:1 1 100%}.controls>label:first-child input{flex:0 1 24em;width:0}
 .walk{display:flex;flex-wrap:wrap;gap:.5rem}
 .warning{flex:1 1 100%;font-weight:600}.warning:empty{display:none}

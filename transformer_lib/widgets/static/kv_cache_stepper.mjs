@@ -10,11 +10,12 @@ border-block:1px solid var(--soft);padding:.9rem 2px;margin:1rem 0;font-variant-
 p{margin:0}
 [hidden]{display:none!important}
 .try,.keys,.name,caption,.title small{color:var(--quiet)}
-.try{font-size:max(13px,.92em);margin-bottom:var(--gap)}
-.controls{font-size:max(13px,.88em);display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;align-items:center;
-margin-bottom:var(--gap)}
+.try,.controls,.formula,.error{margin-bottom:var(--gap)}
+.try{font-size:max(13px,.92em)}
+.controls,.picture,.foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
+.controls{font-size:max(13px,.88em);gap:.5rem 1.25rem;align-items:center}
 .control,summary,.options label{display:inline-flex;align-items:center}
-.control{gap:.5rem;min-height:32px;max-width:100%;border:0;margin:0;padding:0;min-width:0}
+.control{min-height:32px;max-width:100%;min-width:0;border:0;margin:0;padding:0;gap:.5rem}
 .control:has(small){flex-wrap:wrap}small{width:0;min-width:100%}small:empty{min-width:0;margin-left:-.5rem}
 output{min-width:3.2em}
 button,select,input,textarea,summary{font:inherit;color:inherit;
@@ -34,18 +35,18 @@ input{accent-color:var(--query);outline-offset:0}
 .options label{position:relative;justify-content:center;white-space:nowrap}
 .options label+label{border-inline-start:1px solid var(--line)}
 .options input{position:absolute;inset:0;width:100%;height:100%;opacity:0}
-.options label:has(:checked){background:var(--text);color:var(--ground)}
+.options label:has(:checked),.formula button.lit{background:var(--text);color:var(--ground)}
 .options label:has(:focus-visible){outline:2px solid currentColor;outline-offset:-5px}
 :focus-visible{outline:2px solid currentColor;scroll-margin:3rem 0 45vh}
-.formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
+:is(.controls,.formula) :focus-visible{scroll-margin:3rem 0 85vh}
+.formula{display:grid;gap:.25rem;padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
 .equation{font-size:1.1em;font-family:Georgia,serif}
 .code,.formula .code button{font-family:var(--mono);font-size:max(12.5px,.85em)}
-.formula button{font:inherit;min-height:24px;min-width:24px;padding:0 2px;border-radius:4px;
+.formula button{min-height:24px;min-width:24px;padding:0 2px;border-radius:4px;
 border-color:transparent;border-bottom:1px dotted var(--line);line-height:1.5}
-.formula button.lit{background:var(--text);color:var(--ground)}
-.picture{display:flex;flex-wrap:wrap;gap:.75rem 1.5rem;align-items:flex-start}
+.picture{gap:.75rem 1.5rem;align-items:flex-start}
 .panel,details{min-width:0;max-width:100%}
 .title{font-size:max(13px,.88em);margin:0 0 .15rem;line-height:1.4}
 .title small{font-size:max(12px,.92em)}
@@ -72,10 +73,9 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .locked>.ring,:focus-visible>.ring{stroke-width:2.5}:focus-visible>.ring{stroke-dasharray:4 3}
 .locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .lit>.box{stroke:var(--text);stroke-width:2}
-.told{margin-top:calc(var(--gap) - 4px);padding-top:4px;background:var(--page)}
-.say{font-size:max(14px,.95em)}.say::before{content:"";float:left;height:var(--room,3em);margin-bottom:.5rem}.say span{white-space:nowrap}
+.told{background:var(--page);margin-top:calc(var(--gap) - 4px);padding-top:4px}
+.say{font-size:max(14px,.95em)}.say::before{content:"";float:left;margin-bottom:.5rem;height:var(--room,3em)}.say span{white-space:nowrap}
 @media (min-height:30rem){.used .told{position:sticky;bottom:0;z-index:2;box-shadow:0 -1px var(--soft)}}
-.foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
 .foot,.keys{font-size:var(--small);clear:both}
 details{flex-basis:100%}
@@ -89,7 +89,7 @@ textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px}
 table{border-collapse:collapse;overflow-wrap:break-word}
 th,td{border:1px solid var(--soft);padding:.15rem .5rem;text-align:end;max-width:16em}
 caption,th{text-align:start}
-.error{border:2px solid;border-radius:6px;padding:.6rem;margin-bottom:var(--gap)}
+.error{border:2px solid;padding:.6rem;border-radius:6px}
 @media (pointer:coarse){button,select,summary,.control,input,.options label{min-height:44px}
 button,select,.options label{min-width:44px}.formula button{min-height:32px}
 [type=checkbox]{min-height:24px;width:24px}}
@@ -161,7 +161,7 @@ assert multiply_adds(${n?`1, ${r-1}`:`${r}, 0`}) == ${s(1,n)}
     stores = new_cache(like, 1, 1, dtype=torch.${i?"bfloat16":"float32"}, device="meta")
     assert sum(layer.n_bytes for layer in stores) == n_bytes
 `}var rt=(t,e,o,n)=>`M${t} ${e}h${o}v${n}h${-o}z`,U=(t,e)=>({d:t,class:e}),L=(t,e,o,n,r)=>({x:t,y:e,text:o,class:n,"text-anchor":r}),St=(t,e)=>t.map(e).join("");function io(t,e){let o=Math.max(4,t)+8;return e<260?{start:[100,64],size:[25,25],count:(e-66)/25|0}:{start:[86,92],size:[14,Math.min(20,(e-94)/o|0)],count:o}}function co({count:t,length:e},o,n){let r=Math.max(0,e-t);return n.map((s,a)=>o?Math.min(r,Math.max(o[a]-t+1,Math.min(o[a],s))):r)}function lo(t,e,o){let{half:n,first:r,step:s,gaps:a,length:i,texts:c,cost:l,each:d,count:p,start:u,size:f,most:m}=t,[[g,h],[b,w]]=[u,f],y=l(e,s),_=Math.min(p,i),$=o.map(S=>[...Array(_).keys()].map(O=>S+O)),[M,E]=$,T=(S,O)=>u[O]+(S-o[O])*f[O],D=S=>S.map((O,C)=>Math.max(O,o[C])),I=S=>!e||!s||S>i-2,q=S=>O=>rt(T(O,1),g-S,w-1,16),j=(S,O)=>C=>St(E.filter(P=>P>C===O),P=>S(T(P,1),T(C,0),w-1,b-1)),ht=S=>{let O=c[e][S];return L(h-17,T(S,0)+b/2-.5,(O===c[0][S]?"":"✗")+ot(O,h-17>>3).replaceAll(" ","␣"),`token${S<r?"":" strong"}${I(S)?"":" quiet"}`,"end")},tt=g+p*b+14,v=a[s]<X&&ft(t)<0;return{paths:[U(rt(0,27,n,9),"work"),U(rt(0,27,et([0,l(0,m)],[0,n])(y),9),"done"),U(St(M.filter(I),j(kt,!0)),"masked"),...[["done","gone",M,j(rt,!1)],["query","gone",M,S=>rt(h-12,T(S,0),9,b-1)],["key","key kept",E,q(40)],["value","value kept",E,q(22)]].flatMap(([S,O,C,P])=>[U(St(C.filter(I),P),S),U(St(C.filter(st=>!I(st)),P),O)])],texts:[L(0,12,z(y),"number strong"),L(h-6,14,"multiply-adds"),L(h-14,g-32,"K","key strong","end"),L(h-14,g-14,"V","value strong","end"),L(h-2,g-8,"Q","query strong","end"),...M.map(ht),L(0,tt,`keeps ${e?`${z(i*d," ")}B`:"nothing"}`),L(0,tt+19,e&&r?`${v?"✓ the same":"✗ other"} logits`:"","strong"),L(0,49,_<i?`↑ ${o[0]} ← ${o[1]} earlier`:"","quiet")],width:n,height:tt+28,rows:i,cols:i,pick(S,O){let C=[O,S].map((P,st)=>$[st][Math.floor((P-u[st])/f[st])]);return C.every(P=>P>=0)?C:null},near:D,box(S){let[O,C]=D(S).map(T);return{x:C,y:O,width:w-1,height:b-1}}}}function po(t){let{full:e,step:o,cost:n,most:r}=t,[s,a]=[e/9,72],i=et([0,n(0,r)],[a,4]),c=(p,u)=>(p+u*.42)*s,l=[U(`M0 ${a}H${e}`)],d=[L(0,102,"filled without, outlined with; 0: prefill","quiet")];for(let p=0;p<=r;p++){d.push(L(c(p,1),a+12,p,p===o?"strong":"quiet","middle"));for(let u of[0,1]){let f=i(n(u,p));l.push(U(rt(c(p,u),f,s*.38,a-f),`side${u} ${p>o&&"later"}`))}}return{paths:l,texts:d,width:e,height:a+38}}function uo(t){let{full:e,shown:{max_len:o},memories:n,length:r,state:s}=t,[a,i,c,l]=[8,e-100,96,12],d=et([0,o],[a,i]),p=et([0,n[0].bytes*o],[c,l]),u=h=>Math.floor(h*o/16),f=([h,b])=>[d(u(b)),p(u(b)*n[h].bytes)],m=[U(`M${a} ${c}H${i}`)],g=[0,.5,1].map((h,b)=>L(d(h*o),c+12,W(Math.round(h*o)),"quiet",[,"middle","end"][b]));g.push(L(i+6,c+12,"tokens →","quiet"));for(let{kind:h,own:b,bytes:w}of n){let y=p(w*o);m.push(U(`M${a} ${c}L${i} ${y}`,b?`${h} own`:h)),g.push(L(i+6,y,`${h} ${z(w*o," ")}B`,b?"strong":"quiet"))}return s.memory==="own"&&m.push(U(`M${d(r)} ${c}V${l}`,"now")),{paths:m,texts:g,width:e,height:c+24,rows:n.length,cols:17,pick(h,b){let w=Math.round((h-a)/(i-a)*16);if(w<0||w>16||b>c+8)return null;let y=n.map((_,$)=>Math.abs(f([$,w])[1]-b));return[y.indexOf(Math.min(...y)),w]},box(h){let[b,w]=f(h);return{x:b-4,y:w-4,width:8,height:8}}}}function fo(t){let[e,o]=[0,1].map(n=>Mt(t,n));return`${z(e)} against ${z(o)}: ${B(e/o,1)} times less`}var Qt={stored:"stored by Python",page:"computed in this page",yours:"from your Python"};function qn(t){let{tokens:e,prompt_length:o,step:n,selected:r}=t,s=e?.length-o,[a,i]=[ut,to].map(l=>_t(l,s));no(t,{prompt:ut,tokens:_t(ut,0,25),prompt_length:H(0,16),left_out:H(0,1e5),picks:a,wrong_picks:a,gaps:i,wrong_gaps:i,step:H(0,Math.max(0,s-1)),bug:eo,source:Gt(...Object.keys(Qt)),memory:Gt("own",...Object.keys(lt)),sizes:Kt({...Object.fromEntries(Qe.map(l=>[l,H(1,1e9)])),name:ut})}),H(+!!o,o&&9)(s,"steps");let c=r?.[0]>1?[dt(pt(t)).length,17]:[o+n,o+n];oo(3,...c)(r,"selected")}function Yt(t,e=680){qn(t);let{prompt_length:o,step:n,bug:r,sizes:s,tokens:a}=t,{weights:i,pair:c,logits:l}=vt(s),d=(g,h)=>{let b=o+h;return o&&(g&&h?1:b)*(i+b*c)+l},p=[a.slice(o),r?t.wrong_picks:t.picks],u=t.memory==="own",f=pt(t),m=e-8>>1;return{state:t,first:o,step:n,said:p,cost:d,shown:f,gaps:r?t.wrong_gaps:t.gaps,length:o&&o+n,most:Math.min(8,s.max_len-o),texts:p.map(g=>[...a.slice(0,o),...g.slice(0,n)]),each:Vt(s,s.n_kv_heads),memories:dt(f,u?4:2),half:m,full:e<620?e:m,...io(o,m)}}var jn=(t,e)=>Math.max(...t.map((o,n)=>Math.abs(o-e[n])));function ho(t){let e=Rt(t.tokenizer),o=0,n=at(t),r=at(t),s=at(t,{placeOf:l=>l<o?l:0}),a=null;function i(l){let d=e.encode(l),p=d.slice(0,16);o=p.length;let u=f=>({session:f,ids:[...p],gaps:[]});a={prompt:l,out:d.length-o,again:[...p],kept:u(r),bug:u(s)};for(let f of[r,s])f.rewind(0)}function c(){n.rewind(0);let l=n.read(a.again),d=({session:p,ids:u,gaps:f})=>{let m=p.read(u.slice(p.length));f.push(jn(l,m)),u.push(gt(m))};d(a.kept),a.bug.gaps.length?d(a.bug):(a.bug.gaps.push(a.kept.gaps[0]),a.bug.ids.push(a.kept.ids.at(-1))),a.again.push(gt(l))}return function(d,p){for(a?.prompt!==d&&i(d);o&&a.kept.gaps.length<=p;)c();let u=f=>f.map(m=>e.decode([m]));return{prompt:d,prompt_length:o,left_out:a.out,tokens:u(a.again),picks:u(a.kept.ids.slice(o)),gaps:[...a.kept.gaps],wrong_picks:u(a.bug.ids.slice(o)),wrong_gaps:[...a.bug.gaps],source:"page",sizes:Ye(t)}}}var Cn="manual-lm",zn=({selected:t})=>t.length?t:null;function Zt(t,e,{part:o,view:n,label:r,key:s}){let a=[0,1].map(()=>A("g",{"aria-hidden":"true"})),i=A("svg",{"data-part":o,role:!r&&"img"},...a),{node:c,note:l}=Dt(e,i),d,p=m=>[n,...t.active()?.[0]===n?m:d.near?.(m)??m],u=r&&Ht(t,i,{label:r,key:s,to:p,from:([m,...g])=>m===n?g:null});u&&i.append(u.node);function f(m,g,h){d=m,k(i,{width:d.width,height:d.height,"aria-label":!u&&g}),k(l,{text:g}),mt(a[0],d.paths,"path"),mt(a[1],d.texts,"text"),u?.draw({...d,text:b=>Jt(h,p(b))})}return{node:c,draw:f}}function In(t){let e=({source:r})=>t()&&r!=="yours",o=(r,s)=>{let a=s.step+r;return!s.prompt_length||a<0||a>(e(s)?8:s.gaps.length-1)};return{go:r=>s=>{if(o(r,s))return;let a=s.step+r;return{...e(s)&&(s.source==="stored"||a>=s.gaps.length)&&t()(s.prompt,a),step:a,selected:[]}},out:o}}var Fn={equation({prompt_length:t,step:e,sizes:o}){let{weights:n,pair:r,logits:s}=vt(o);return[`multiply-adds = ${W(n)} n + ${W(r)} n T + ${W(s)};  `,...t?[["without",`n = T = ${t+e}`]," or ",["with",`n = ${e?1:t}`]]:["none"]]},code:({bug:t,step:e,gaps:o,wrong_gaps:n})=>[["without","model(tokens)"],`[:, -1] ${(t?n:o)[e]>=X?"!":"="}= `,["with","model(tokens[:, -1:], cache=cache)"],"[:, -1]"]};function Pn(t){let e=null,o=[0,0],{go:n,out:r}=In(()=>e),s=()=>{let h=t.state(),b=h.bug&&ft(Yt(h))<0&&n(1)(h);b&&(t.set(b),setTimeout(s))},a=({key:h})=>{let b={"+":1,"=":1,"-":-1}[h],w=b&&n(b)(t.state());return w&&(t.set(w),t.hover(null)),!!b},i=h=>{e(t.state().prompt,h),h<8&&setTimeout(i,0,h+1)},c=At(t,Cn,h=>{e=ho(h),i(0)}),l=["Without a cache","With a cache"].map((h,b)=>Zt(t,h,{view:b,key:a,part:["without","with"][b],label:`${h}: queries and keys`})),d=[0,1].map(()=>x("p",{class:"token"})),p=Zt(t,"All steps",{}),u=Zt(t,"Memory",{view:2,label:"Memory against length"});u.node.prepend(t.select({label:"Memory of",trait:"memory",set:(h,{selected:[b,w,y],sizes:_})=>({memory:h,selected:b>1?[2,Math.min(w,dt(pt({memory:h,sizes:_})).length-1),y]:[]}),options:({sizes:h})=>[["own",h.name],...Object.entries(lt).map(([b,w])=>[b,w.name])]}));let f=(h,b)=>t.button({label:h,action:n(b),disabled:w=>r(b,w)}),m=t.text({label:"Your prompt",trait:"prompt",maxlength:300,disabled:()=>!e,set:h=>({...e(h.replace(/[\ud800-\udfff]/gu,"�"),0),step:0,selected:[]})});m.append(x("small",{class:"title",text:`At most ${16} tokens are read.`}));let g=x("p",{class:"title"});return{controls:[m,c,f("Back",-1),f("Step",1),t.toggle({label:"bug: position stays 0",trait:"bug",set:h=>(setTimeout(s),{bug:h})})],formula:Fn,picture:[...l.map(({node:h})=>h),...d,g,p.node,u.node],draw(h){let{state:b,length:w,step:y,said:_,memories:$}=h,M=`reads ${w} token${w===1?"":"s"}`,[E,...T]=t.active()??[2];o=co(h,E<2&&T,o),l.forEach(({draw:q},j)=>q(lo(h,j,o),j&&y?"reads only the last":M,h)),d.forEach((q,j)=>k(q,{text:`${["without","with   "][j]} writes ${ot(_[j].slice(0,y+1).join(""),1e3)}`})),k(g,{text:`Solid: computed in this step. Pale: kept. Outlined: not kept. Hatched: computed, then masked. Numbers ${Qt[b.source]}.`}),p.draw(po(h),w?fo(h):"",h);let{bytes:D,kind:I}=$.find(q=>q.own);u.draw(uo(h),`${W(D)} bytes a token (${I})`,h)}}}var Rn=Wt({name:"kv_cache_stepper",title:"Writing with and without a cache",tip:"press Step, then switch on the bug.",keys:"; on both sides, + and − step",traits:["prompt","prompt_length","left_out","tokens","picks","wrong_picks","gaps","wrong_gaps","step","bug","source","sizes","memory","selected"],layout:Yt,sentence:Jt,table:so,pytorch:ao,locked:zn,lock:(t,{prompt_length:e})=>({selected:t&&(e||t[0]===2)?t:[]}),build:Pn,css:`
-.say{--room:6em}:is(.controls,.formula) :focus-visible{scroll-margin-bottom:80vh}
+.say{--room:6em}
 label:first-child,.coming{flex:1 1 100%;margin:0;min-height:3em}
 .controls,.picture{gap:.5rem}.picture{display:grid;grid-template-columns:1fr 1fr;align-items:end}.picture>p{grid-column:1/-1;white-space:pre-wrap}.panel label{font-size:.88em;min-height:0}
 td{white-space:nowrap;overflow:hidden}th:first-child{min-width:8em}.number{font-size:21px}path{fill:none;stroke:var(--line)}.gone,.work{stroke:var(--soft)}

@@ -10,11 +10,12 @@ border-block:1px solid var(--soft);padding:.9rem 2px;margin:1rem 0;font-variant-
 p{margin:0}
 [hidden]{display:none!important}
 .try,.keys,.name,caption,.title small{color:var(--quiet)}
-.try{font-size:max(13px,.92em);margin-bottom:var(--gap)}
-.controls{font-size:max(13px,.88em);display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;align-items:center;
-margin-bottom:var(--gap)}
+.try,.controls,.formula,.error{margin-bottom:var(--gap)}
+.try{font-size:max(13px,.92em)}
+.controls,.picture,.foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
+.controls{font-size:max(13px,.88em);gap:.5rem 1.25rem;align-items:center}
 .control,summary,.options label{display:inline-flex;align-items:center}
-.control{gap:.5rem;min-height:32px;max-width:100%;border:0;margin:0;padding:0;min-width:0}
+.control{min-height:32px;max-width:100%;min-width:0;border:0;margin:0;padding:0;gap:.5rem}
 .control:has(small){flex-wrap:wrap}small{width:0;min-width:100%}small:empty{min-width:0;margin-left:-.5rem}
 output{min-width:3.2em}
 button,select,input,textarea,summary{font:inherit;color:inherit;
@@ -34,18 +35,18 @@ input{accent-color:var(--query);outline-offset:0}
 .options label{position:relative;justify-content:center;white-space:nowrap}
 .options label+label{border-inline-start:1px solid var(--line)}
 .options input{position:absolute;inset:0;width:100%;height:100%;opacity:0}
-.options label:has(:checked){background:var(--text);color:var(--ground)}
+.options label:has(:checked),.formula button.lit{background:var(--text);color:var(--ground)}
 .options label:has(:focus-visible){outline:2px solid currentColor;outline-offset:-5px}
 :focus-visible{outline:2px solid currentColor;scroll-margin:3rem 0 45vh}
-.formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
+:is(.controls,.formula) :focus-visible{scroll-margin:3rem 0 85vh}
+.formula{display:grid;gap:.25rem;padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
 .equation{font-size:1.1em;font-family:Georgia,serif}
 .code,.formula .code button{font-family:var(--mono);font-size:max(12.5px,.85em)}
-.formula button{font:inherit;min-height:24px;min-width:24px;padding:0 2px;border-radius:4px;
+.formula button{min-height:24px;min-width:24px;padding:0 2px;border-radius:4px;
 border-color:transparent;border-bottom:1px dotted var(--line);line-height:1.5}
-.formula button.lit{background:var(--text);color:var(--ground)}
-.picture{display:flex;flex-wrap:wrap;gap:.75rem 1.5rem;align-items:flex-start}
+.picture{gap:.75rem 1.5rem;align-items:flex-start}
 .panel,details{min-width:0;max-width:100%}
 .title{font-size:max(13px,.88em);margin:0 0 .15rem;line-height:1.4}
 .title small{font-size:max(12px,.92em)}
@@ -72,10 +73,9 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .locked>.ring,:focus-visible>.ring{stroke-width:2.5}:focus-visible>.ring{stroke-dasharray:4 3}
 .locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .lit>.box{stroke:var(--text);stroke-width:2}
-.told{margin-top:calc(var(--gap) - 4px);padding-top:4px;background:var(--page)}
-.say{font-size:max(14px,.95em)}.say::before{content:"";float:left;height:var(--room,3em);margin-bottom:.5rem}.say span{white-space:nowrap}
+.told{background:var(--page);margin-top:calc(var(--gap) - 4px);padding-top:4px}
+.say{font-size:max(14px,.95em)}.say::before{content:"";float:left;margin-bottom:.5rem;height:var(--room,3em)}.say span{white-space:nowrap}
 @media (min-height:30rem){.used .told{position:sticky;bottom:0;z-index:2;box-shadow:0 -1px var(--soft)}}
-.foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
 .foot,.keys{font-size:var(--small);clear:both}
 details{flex-basis:100%}
@@ -89,7 +89,7 @@ textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px}
 table{border-collapse:collapse;overflow-wrap:break-word}
 th,td{border:1px solid var(--soft);padding:.15rem .5rem;text-align:end;max-width:16em}
 caption,th{text-align:start}
-.error{border:2px solid;border-radius:6px;padding:.6rem;margin-bottom:var(--gap)}
+.error{border:2px solid;padding:.6rem;border-radius:6px}
 @media (pointer:coarse){button,select,summary,.control,input,.options label{min-height:44px}
 button,select,.options label{min-width:44px}.formula button{min-height:32px}
 [type=checkbox]{min-height:24px;width:24px}}

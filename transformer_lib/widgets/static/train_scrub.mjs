@@ -10,11 +10,12 @@ border-block:1px solid var(--soft);padding:.9rem 2px;margin:1rem 0;font-variant-
 p{margin:0}
 [hidden]{display:none!important}
 .try,.keys,.name,caption,.title small{color:var(--quiet)}
-.try{font-size:max(13px,.92em);margin-bottom:var(--gap)}
-.controls{font-size:max(13px,.88em);display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;align-items:center;
-margin-bottom:var(--gap)}
+.try,.controls,.formula,.error{margin-bottom:var(--gap)}
+.try{font-size:max(13px,.92em)}
+.controls,.picture,.foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
+.controls{font-size:max(13px,.88em);gap:.5rem 1.25rem;align-items:center}
 .control,summary,.options label{display:inline-flex;align-items:center}
-.control{gap:.5rem;min-height:32px;max-width:100%;border:0;margin:0;padding:0;min-width:0}
+.control{min-height:32px;max-width:100%;min-width:0;border:0;margin:0;padding:0;gap:.5rem}
 .control:has(small){flex-wrap:wrap}small{width:0;min-width:100%}small:empty{min-width:0;margin-left:-.5rem}
 output{min-width:3.2em}
 button,select,input,textarea,summary{font:inherit;color:inherit;
@@ -34,18 +35,18 @@ input{accent-color:var(--query);outline-offset:0}
 .options label{position:relative;justify-content:center;white-space:nowrap}
 .options label+label{border-inline-start:1px solid var(--line)}
 .options input{position:absolute;inset:0;width:100%;height:100%;opacity:0}
-.options label:has(:checked){background:var(--text);color:var(--ground)}
+.options label:has(:checked),.formula button.lit{background:var(--text);color:var(--ground)}
 .options label:has(:focus-visible){outline:2px solid currentColor;outline-offset:-5px}
 :focus-visible{outline:2px solid currentColor;scroll-margin:3rem 0 45vh}
-.formula{display:grid;gap:.25rem;margin-bottom:var(--gap);padding:.4rem .6rem;
+:is(.controls,.formula) :focus-visible{scroll-margin:3rem 0 85vh}
+.formula{display:grid;gap:.25rem;padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
 .equation{font-size:1.1em;font-family:Georgia,serif}
 .code,.formula .code button{font-family:var(--mono);font-size:max(12.5px,.85em)}
-.formula button{font:inherit;min-height:24px;min-width:24px;padding:0 2px;border-radius:4px;
+.formula button{min-height:24px;min-width:24px;padding:0 2px;border-radius:4px;
 border-color:transparent;border-bottom:1px dotted var(--line);line-height:1.5}
-.formula button.lit{background:var(--text);color:var(--ground)}
-.picture{display:flex;flex-wrap:wrap;gap:.75rem 1.5rem;align-items:flex-start}
+.picture{gap:.75rem 1.5rem;align-items:flex-start}
 .panel,details{min-width:0;max-width:100%}
 .title{font-size:max(13px,.88em);margin:0 0 .15rem;line-height:1.4}
 .title small{font-size:max(12px,.92em)}
@@ -72,10 +73,9 @@ svg text{fill:currentColor;dominant-baseline:central;unicode-bidi:isolate}
 .locked>.ring,:focus-visible>.ring{stroke-width:2.5}:focus-visible>.ring{stroke-dasharray:4 3}
 .locked:not(.active)>.ring{stroke-width:1}svg:has(.locked:not(.active)) .active>.ring{stroke-width:2.5}
 .lit>.box{stroke:var(--text);stroke-width:2}
-.told{margin-top:calc(var(--gap) - 4px);padding-top:4px;background:var(--page)}
-.say{font-size:max(14px,.95em)}.say::before{content:"";float:left;height:var(--room,3em);margin-bottom:.5rem}.say span{white-space:nowrap}
+.told{background:var(--page);margin-top:calc(var(--gap) - 4px);padding-top:4px}
+.say{font-size:max(14px,.95em)}.say::before{content:"";float:left;margin-bottom:.5rem;height:var(--room,3em)}.say span{white-space:nowrap}
 @media (min-height:30rem){.used .told{position:sticky;bottom:0;z-index:2;box-shadow:0 -1px var(--soft)}}
-.foot,.menu{display:flex;flex-wrap:wrap;gap:.5rem}
 .foot,.menu,.keys,details>div,textarea{margin-top:.5rem}
 .foot,.keys{font-size:var(--small);clear:both}
 details{flex-basis:100%}
@@ -89,7 +89,7 @@ textarea{width:100%;min-height:9em;font-family:var(--mono);font-size:12.5px}
 table{border-collapse:collapse;overflow-wrap:break-word}
 th,td{border:1px solid var(--soft);padding:.15rem .5rem;text-align:end;max-width:16em}
 caption,th{text-align:start}
-.error{border:2px solid;border-radius:6px;padding:.6rem;margin-bottom:var(--gap)}
+.error{border:2px solid;padding:.6rem;border-radius:6px}
 @media (pointer:coarse){button,select,summary,.control,input,.options label{min-height:44px}
 button,select,.options label{min-width:44px}.formula button{min-height:32px}
 [type=checkbox]{min-height:24px;width:24px}}
@@ -108,7 +108,7 @@ width:100%}[type=range]{flex:1}.choice{flex-wrap:wrap}}
 ${t.map(e=>`    ${R(e)},
 `).join("")}]`;function ve(t,{state:e,n:o,text:n,foreseen:r,scores:s,fall:i,revealed:a}){let{frame:l,said:d,heads:p,maps:f}=e,[h,c,u]=[e.steps,e.first,e.second].map(m=>m.slice(0,a+1)),x=(m,w,k)=>[`${m} = weights_of(${uo(f[l][w])})  # in percent; ${L(p[w],30)}`,`assert abs(${k} - ${j(s[l][w],6)}) < 1e-5`,""];return["import torch","","from transformer_lib.inspection import induction_score, previous_token_score","",`steps = torch.tensor(${R(h)})`,`first = torch.tensor(${R(c)})`,`second = torch.tensor(${R(u)})`,"easy = steps[second < first / 2]",i<0||i>a?"assert len(easy) == 0":`assert easy[0] == ${h[i]}`,"",`# step ${h[l]}`,`text = ${R(n)}`,`said = ${R(d[l])}`,"right = [guess == token for guess, token in zip(said, text[1:])]",`assert sum(right[${o}:]) == ${r[l]}`,"","","def weights_of(rows):","    filled = [row + [0] * (len(rows) - len(row)) for row in rows]","    return torch.tensor(filled)[None, None] / 100","","",...x("previous",0,"previous_token_score(previous).item()"),...x("induction",1,`induction_score(induction, ${o}).item()`)].join(`
 `)}function $e(){let[t,e,o]=[v("g"),v("g"),v("path",{class:"axes"})],n=v("svg",{role:"img"},t,o,e),{node:r,note:s}=W("What the model says next",n),i=st(a=>{let l=he(a,a.room);b(s,{text:`${a.foreseen[a.state.frame]} of ${a.n-1} foreseen`}),b(n,{width:l.width,height:l.height,"aria-label":l.label}),b(o,{d:l.brackets}),z(t,l.boxes,"rect"),z(e,l.texts,"text")});return{node:r,draw:i}}function wt(t,e,o){let[n,r,s]=[v("g",{"shape-rendering":"crispEdges"}),v("g"),v("g")],i=v("svg",{},v("g",{"aria-hidden":"true"},n,s,r)),{node:a,note:l}=W(o,i),d=ht(t,i,{label:o,to:c=>[e,...c],from:([c,...u])=>c===e?u:null});i.append(d.node);let p=null,f=st(c=>{let{room:u,state:x,scores:m}=c;p=u<560?xt(c,e,u,330):xt(c,e,(u-24)/2,230),b(l,{text:`${L(x.heads[e],30)}, score ${j(m[x.frame][e])}`}),b(i,{width:p.width,height:p.height}),z(s,p.stripe,"rect"),z(n,p.boxes,"rect"),z(r,p.texts,"text")});return{node:a,draw:c=>{f(c),d.draw({...p,text:u=>bt(c,[e,...u])})}}}function ho(t){let{record:e}=t,{steps:o,tokens:n}=e??{},[r,s]=[o?.length,2*n?.length],i=q(ie,r),a=(l,d,p)=>{q(F(0,100),p+1)(l,d),ce(100,0)(l,d)};pe(t,{record:mt({steps:le(2,60),tokens:q(ot,2,12),first:i,second:i,heads:q(ot,2),said:q(q(ot,s-1),r),maps:q(q(q(a,s),2),r)}),frame:F(0,r-1),seen:F(0,r-1),predicted:(l,d)=>F(-1,o.at(-1))(l,d),selected:de(2,s,s)})}function mo(t,e=680){return ho(t),{...xe(t),room:e}}var go=({selected:t})=>t.length?t:null;function xo(t){let e=t.slider({label:"Training step",min:0,max:t.state().record.steps.length-1,step:1,format:n=>String(t.state().record.steps[n]),get:({frame:n})=>n,set:(n,r)=>X(()=>n)(r)});return t.bind(({record:n})=>b(e.querySelector("input"),{max:n.steps.length-1})),{node:g("div",{class:"controls walk"},e,t.button({label:"Back",action:X(n=>n-1),disabled:({frame:n})=>n===0}),t.button({label:"Step",action:X(n=>n+1),disabled:({frame:n,record:r})=>n===r.steps.length-1})),draw(){}}}function bo(t){let e=[be(t),xo(t),$e(),wt(t,0,"Previous-token head"),wt(t,1,"Induction head")];return{controls:[],picture:e.map(({node:o})=>o),draw(o){for(let{draw:n}of e)n(o)}}}var wo=pt({name:"train_scrub",title:"A training, step by step",tip:"a model reads random tokens, then the same again. At which training step will it foresee the second copy? Drag the mark there first. Then train, by the slider under the curves: the answer is hidden until then. Does it come slowly, or at once?",keys:"; on the mark, arrows move your prediction",traits:["record","frame","seen","predicted","selected"],layout:mo,sentence:ye,table:ke,pytorch:ve,locked:go,lock:t=>({selected:t??[]}),build:bo,css:`
-.say{--room:4.6em}.walk :focus-visible{scroll-margin-bottom:min(36rem,80vh)}.controls:empty{display:none}.walk{flex:1 1 100%;margin:0}
+.say{--room:4.6em}.controls:empty{display:none}.walk{flex:1 1 100%;margin:0}
 .course{touch-action:pan-y;cursor:ew-resize}.flag{outline:none}.flag[tabindex]{cursor:grab}.flag *{touch-action:none}
 .curve,.axes,.now,.guess,.fell,.stage{fill:none;stroke:var(--text)}.stripe{fill:none}
 .axes{stroke:var(--line)}.curve{stroke-width:2.5;stroke-linejoin:round}.dashed{stroke:var(--quiet);stroke-width:2;stroke-dasharray:6 4}
