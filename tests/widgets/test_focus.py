@@ -93,11 +93,11 @@ SEEN = """([controls, panels]) => {
     const root = document.querySelector(".tl-live").shadowRoot;
     const at = root.activeElement;
     if (!at?.closest(controls)) return null;
-    const bottoms = [...root.querySelectorAll(".picture .panel")]
-      .filter((node) => node.offsetHeight).slice(0, panels)
-      .map((node) => node.getBoundingClientRect().bottom);
+    const seen = [at, ...[...root.querySelectorAll(".picture .panel")]
+      .filter((node) => node.offsetHeight).slice(0, panels)];
     const { top } = root.querySelector(".told").getBoundingClientRect();
-    return top >= Math.max(...bottoms) && at.getBoundingClientRect().top >= 0; }"""
+    const boxes = seen.map((node) => node.getBoundingClientRect());
+    return boxes.every((box) => box.top >= 0 && box.bottom <= top); }"""
 
 
 @pytest.mark.parametrize(

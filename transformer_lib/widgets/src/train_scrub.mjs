@@ -85,7 +85,7 @@ export default figure({
   lock: (cell) => ({ selected: cell ?? [] }),
   build,
   css: `
-.say{--room:4.6em}.controls:empty{display:none}.walk{flex:1 1 100%;margin:0}
+.say{--room:4.6em}.walk :focus-visible{scroll-margin-bottom:16rem}.controls:empty{display:none}.walk{flex:1 1 100%;margin:0}
 .course{touch-action:pan-y;cursor:ew-resize}.flag{outline:none}.flag[tabindex]{cursor:grab}.flag *{touch-action:none}
 .curve,.axes,.now,.guess,.fell,.stage{fill:none;stroke:var(--text)}.stripe{fill:none}
 .axes{stroke:var(--line)}.curve{stroke-width:2.5;stroke-linejoin:round}.dashed{stroke:var(--quiet);stroke-width:2;stroke-dasharray:6 4}

@@ -21,7 +21,7 @@ output{min-width:3.2em}
 button,select,input,textarea,summary{font:inherit;color:inherit;
 background:none;border:1px solid var(--line);border-radius:6px;margin:0}
 button,select,input,textarea,summary,.options label{min-height:32px;min-width:32px;padding:2px 10px}
-select,option{background:var(--ground);color:var(--text)}
+select,option{color:var(--text);background:var(--ground)}
 button,summary,select,label,[type=range]{cursor:pointer;touch-action:manipulation}
 :is(button,summary):hover:not(:disabled){background:var(--surface)}
 :disabled,[aria-disabled=true]{opacity:.5;cursor:default}
@@ -38,7 +38,7 @@ input{accent-color:var(--query);outline-offset:0}
 .options label:has(:checked),.formula button.lit{background:var(--text);color:var(--ground)}
 .options label:has(:focus-visible){outline:2px solid currentColor;outline-offset:-5px}
 :focus-visible{outline:2px solid currentColor;scroll-margin:3rem 0 45vh}
-:is(.controls,.formula) :focus-visible{scroll-margin:3rem 0 85vh}
+:is(.controls,.formula) :focus-visible{scroll-margin:3rem 0 86vh}
 .formula{display:grid;gap:.25rem;padding:.4rem .6rem;
 background:var(--surface);border-radius:6px}
 .formula>div{line-height:1.9;white-space:pre-wrap}
