@@ -1,12 +1,15 @@
 // Whatever scrolls sideways can be reached by keyboard and says what it is. What is not
 // laid out yet can be reached, too: whether it scrolls is known when it comes near.
-// Buttons print.
+// Buttons print, and those that copy keep the focus.
 (() => {
   // A page from disk may not fetch, so a search shows titles without excerpts there.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 
   for (const button of document.querySelectorAll("[data-prints]"))
     button.addEventListener("click", () => print());
+
+  // What is copied takes the focus with it, else the next Tab starts at the page's top.
+  document.addEventListener("click", ({ target }) => target.closest(".copybtn")?.focus());
 
   const kinds = {
     "div.math": "Formula",

@@ -96,6 +96,17 @@ def test_tab_walks_a_whole_page(
     assert done.without("seen") == []
 
 
+def test_a_button_that_copies_keeps_the_focus(chromium: Browser, address: str) -> None:
+    page = chromium.new_page()
+    page.goto(f"{address}/chapters/05_masks.html")
+    button = page.locator("button.copybtn").locator("visible=true").first
+    button.focus()
+    page.keyboard.press("Enter")
+    page.locator("button.copybtn.success").wait_for()
+    assert button.evaluate("button => button.matches(':focus')")
+    page.close()
+
+
 def test_walk_finds_what_it_looks_for(chromium: Browser) -> None:
     page = chromium.new_page()
     page.set_content(
