@@ -1,9 +1,9 @@
 """A stand-in for Colab: its Jupyter, its module, and no library of the book.
 
-The packages are those of `.venv.classic` over those of `.venv`, seen through a folder
-of links that leaves out the library. pip finds no index: what it would bring or
-replace beside the library is an error. The address of the book leads to a repository
-on this machine.
+The packages are those of `.venv.classic` over those of `.venv`, or of the environment
+that COLAB_PACKAGES names (of the same Python), seen through a folder of links that
+leaves out the library. pip finds no index: what it would bring or replace beside the
+library is an error. The address of the book leads to a repository on this machine.
 """
 
 import os
@@ -15,6 +15,7 @@ from pathlib import Path
 from tools.setup.saying import ROOT
 
 ADDRESS, TAG = "https://book.example/course", "v0-test"
+PACKAGES = ROOT / os.environ.get("COLAB_PACKAGES", ".venv")
 PARTS = ("transformer_lib", "pyproject.toml", "README.md", "LICENSE")
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "node_modules", "*.pyc")
 STRAY = ("PIP_", "GIT_", "PYTHON", "COURSE_", "TRANSFORMER_LIB", "VIRTUAL_ENV")
@@ -83,7 +84,7 @@ def make_colab(folder: Path) -> str:
     below = packages.relative_to(venv)
     paths = {
         "classic": classic / below,
-        "packages": link_packages(ROOT / ".venv" / below, folder / "packages"),
+        "packages": link_packages(PACKAGES / below, folder / "packages"),
         "module": write_module(folder / "module"),
     }
     (packages / "colab.pth").write_text(PTH.format(**paths))

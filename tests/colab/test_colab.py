@@ -1,6 +1,7 @@
 """Each notebook runs in Colab: alone, with Colab's packages, none of them replaced.
 
-COLAB_NOTEBOOKS=all runs every notebook to its end, which takes minutes.
+COLAB_NOTEBOOKS=all runs every notebook to its end, which takes minutes;
+COLAB_PACKAGES=_build/versions/oldest has the packages of `tools.versions oldest`.
 """
 
 import json
