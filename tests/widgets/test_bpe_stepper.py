@@ -1,5 +1,6 @@
 """BPEStepper: the library's merges, words for any bytes, and what it teaches."""
 
+import io
 import itertools
 import json
 import random
@@ -8,9 +9,11 @@ import unicodedata
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from figure_examples import HOSTILE
 from figure_page import READY, run_node
+from PIL import Image
 from test_figures_python import Tags
 from touch import FINGER
 
@@ -403,7 +406,7 @@ def test_the_last_step_keeps_the_focus(visit, put):
     page = visit()
     page.open(put(BPEStepper("abab", step=0).html()))
     page.page.get_by_role("slider", name="Merges").focus()
-    page.page.keyboard.press("Shift+Tab")
+    page.page.keyboard.press("Tab")  # Back is out
     for _ in range(3):
         page.page.keyboard.press("Enter")
     assert page.said() == BPEStepper("abab", step=2).summary()
@@ -457,3 +460,55 @@ def test_the_border_of_the_first_cell_is_not_cut_on_a_phone(visit, put):
     left = page.page.locator("[data-part=words] rect.cell").first.get_attribute("x")
     assert float(left) >= 0.5
     assert page.page.locator("[data-part=words] text", has_text="now").count() == 0
+
+
+BORDERS = """(svg) => {
+  const { left, top } = svg.getBoundingClientRect();
+  const all = [...svg.querySelectorAll(".cell")].map((cell) => cell.getBBox());
+  return all.slice(1).map((box, i) => [all[i].x + all[i].width, box.x, box.y, all[i].y])
+    .filter(([end, start, y, other]) => Math.abs(start - end) < 4 && Math.abs(y - other) < 4)
+    .map(([end, start, y]) => [left + (end + start) / 2, top + y + 4]); }"""
+
+
+def contrast_at(levels, place):
+    """Of the two sides of this place, or of a line between them with either side."""
+    x, y = round(2 * place[0]), round(2 * place[1])
+    inside = [levels[y, x - 10], levels[y, x + 10]]
+    return max(
+        min(max(tone, side) / min(tone, side) for side in sides)
+        for sides, tones in ((inside[:1], inside[1:]), (inside, levels[y, x - 5 : x + 6]))
+        for tone in tones
+    )
+
+
+@pytest.mark.parametrize("forced", ["none", "active"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_two_neighbors_are_apart(visit, put, theme, forced):
+    page = visit(device_scale_factor=2, forced_colors=forced, color_scheme=theme)
+    page.open(put(BPEStepper("banana aaaaa ananan", step=0).html(), theme=theme))
+    svg = page.page.locator("svg[data-part=words]")
+    svg.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
+    for _ in range(3):
+        page.said()
+        places = svg.evaluate(BORDERS)
+        assert len(places) > 15
+        picture = Image.open(io.BytesIO(page.page.screenshot())).convert("L")
+        linear = (np.asarray(picture, dtype=float) / 255) ** 2.2
+        assert min(contrast_at(linear + 0.05, place) for place in places) > 1.9
+        button(page, "Step").click()
+
+
+def test_a_phone_shows_step_words_and_pairs_above_the_sentence(visit, put):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 344, "height": 660})
+    page.open(put(BPEStepper(step=0).html(), "<p>after</p>" * 60))
+    step = button(page, "Step")
+    step.evaluate("(node) => scrollTo(0, node.getBoundingClientRect().top - 64)")
+    for _ in range(8):  # the button stands below a header of 56 pixels
+        step.tap()
+        page.said()
+        told, words, pairs = (
+            page.page.locator(part).bounding_box()
+            for part in (".told", "svg[data-part=words]", "svg[data-part=pairs]")
+        )
+        assert 64 < words["y"] < pairs["y"]
+        assert pairs["y"] + pairs["height"] <= told["y"]

@@ -77,8 +77,8 @@ function build(ui) {
   return {
     controls: [
       own(ui),
-      h("div", { class: "walk" }, walk("Back", -1), walk("Step", 1)),
       merges(ui),
+      h("div", { class: "walk" }, walk("Back", -1), walk("Step", 1)), // just above the words on a phone
     ],
     formula: {
       equation: [
@@ -101,8 +101,9 @@ function build(ui) {
       pairs.draw(geometry);
       const name = real?.map((id) => named(tokens[id])).join(" + ");
       const hidden = frame.hidden ? `; ${frame.hidden} more not shown` : "";
-      const rows = real ? `above now, below with ${name} merged${hidden}` : `nothing to merge${hidden}`;
-      text.draw({ ...words(geometry, real), width: room }, rows, `Words: ${rows}`);
+      const rows = (what) => (real ? `above now, below ${what}merged${hidden}` : `nothing to merge${hidden}`);
+      const full = rows(`with ${name} `);
+      text.draw({ ...words(geometry, real), width: room }, room < 480 ? rows("") : full, `Words: ${full}`);
       const merged = learned(geometry);
       const from = merged.first ? `, the last ${step - merged.first} shown` : "";
       made.draw(merged, `${step} of ${steps.length - 1}${from}`, `Learned tokens: ${
@@ -117,8 +118,8 @@ export default figure({
   name: "bpe_stepper",
   title: "Byte-pair encoding, merge by merge",
   tip:
-    "press Step: the most frequent pair becomes one token. Which word is the first to be one " +
-    "token? Then type a text of your own: it starts before any merge.",
+    "press Step: the most frequent pair becomes one token. Which word of several letters " +
+    "is one token first? Then type a text of your own: it starts before any merge.",
   keys: "; in pictures, + and − step",
   traits: ["text", "step", "selected"],
   layout,
@@ -133,7 +134,7 @@ export default figure({
 .own textarea{font:inherit;padding:5px 10px;min-height:0;white-space:pre-wrap;margin:0;resize:vertical}
 .walk{display:flex;gap:.5rem}
 .cell{fill:var(--ground);stroke:var(--line)}.piece{fill:var(--soft)}
-.cell.made{fill:var(--text);stroke:var(--text)}text.made{fill:var(--ground)}
+.cell.made{fill:var(--text);stroke:none}text.made{fill:var(--ground)}
 .pair{fill:none;stroke:var(--text);stroke-width:2.5}
 .bar{fill:var(--line)}.bar.next{fill:var(--text)}
 .axis,.curve,.drop{fill:none;stroke:var(--line)}.curve{stroke:var(--text);stroke-width:2}
@@ -142,6 +143,6 @@ svg.lit{outline:2px solid var(--text);outline-offset:2px}
 @media (forced-colors:active){.cell,.piece{fill:Canvas;stroke:CanvasText}
 .cell.made{fill:Highlight}svg text.made{fill:HighlightText!important}
 .bar,.dot{fill:CanvasText}.bar.next{fill:Highlight}.curve,.axis,.drop,.pair{stroke:CanvasText}}
-@container (max-width:30rem){.say{--room:9em}}
+@container (max-width:30rem){.say{--room:9em}.picture>:nth-child(2){order:-1}}
 `,
 });

@@ -29,7 +29,7 @@ function signs(bytes, edges) {
 /** The first words, each at its place: { word, x, y, edges (of its bytes), cut }. */
 export function places({ steps, numbers, tokens, room, step }) {
   const left = room < 480 ? 1 : 48; // 1: the border of a cell
-  const lines = room < 480 ? 7 : 4;
+  const lines = room < 480 ? 6 : 4;
   const placed = [];
   let [x, row] = [left, 0];
   for (const [w, bytes] of steps[0].words.entries()) {
@@ -47,7 +47,7 @@ export function places({ steps, numbers, tokens, room, step }) {
     placed.push({ word: w, x, row, edges, cut, label: x + width - label + 4 });
     x += width + GAP;
   }
-  return { placed, left, lines: row + (row < lines), hidden: numbers.length - placed.length };
+  return { placed, left, lines: row + (row < lines), high: 2 * CELL + (room < 480 ? 16 : 24), hidden: numbers.length - placed.length };
 }
 
 /** The cells of one word in one state: boxes and letters between its edges. */
@@ -60,8 +60,9 @@ function cells(ids, tokens, { x, edges, cut }, y, mark) {
     if (end <= at) break;
     const own = edges.slice(at, end + 1).map((edge) => x + edge);
     const kind = mark(id, i, ids);
+    const gap = kind ? 1.5 : 0; // between two black ones
     boxes.push({
-      x: own[0], y, width: last(own) - own[0], height: CELL,
+      x: own[0] + gap, y: y + gap, width: last(own) - own[0] - 2 * gap, height: CELL - 2 * gap,
       class: `cell ${kind ?? (bytes.length > 1 ? "piece" : "")}`,
     });
     const letters = end - at < bytes.length && decoded(bytes) !== null && bytes.some((b) => b > 127)
@@ -81,7 +82,7 @@ export function words(geometry, pair) {
   const known = pair && [...tokens.slice(0, made), pair.flatMap((id) => tokens[id])];
   const [boxes, texts, rings] = [[], [], []];
   for (const place of frame.placed) {
-    const y = 4 + place.row * (2 * CELL + 24);
+    const y = 4 + place.row * frame.high;
     const ids = now.words[place.word];
     const after = pair ? merge(ids, pair, made) : ids;
     const above = cells(ids, tokens, place, y, () => null);
@@ -106,7 +107,7 @@ export function words(geometry, pair) {
         { x: 0, y: y + 1.5 * CELL + 5, text: "then", class: "quiet" },
       );
   }
-  return { boxes: [...boxes, ...rings], texts, height: Math.max(1, frame.lines) * (2 * CELL + 24) };
+  return { boxes: [...boxes, ...rings], texts, height: Math.max(1, frame.lines) * frame.high };
 }
 
 /** One line of the list: a pair, its count as a bar. */
