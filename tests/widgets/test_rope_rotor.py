@@ -241,6 +241,21 @@ def test_before_is_the_state_before_the_whole_drag(visit, put):
     assert readout(page)[2] == "before: 22"
 
 
+def test_before_a_drag_is_where_the_finger_came_down(visit, put):
+    page = visit(**FINGER | {"viewport": {"width": 360, "height": 1400}})
+    page.open(put(RoPERotor(m=25, n=9).html()))
+    page.page.touchscreen.tap(*lane(page, "Key")[0])  # another handle has the focus
+    (x, y), end = lane(page, "Query")
+    step = (end - x) / (31 - 25)
+    stops = [(x - places * step, y) for places in (6, 11, 17, 21, 22)]
+    swipe(page.page, (x, y), *stops)
+    assert page.said().startswith("Query at position 3, key at 9: ")
+    before = f"{RoPERotor(m=25, n=9).score():.2f}"
+    assert readout(page)[2:] == ["before: 16", f"before: {before}"]
+    note = page.page.locator(".title small").nth(1)
+    assert note.inner_text() == f"before: {before} at 16"
+
+
 def test_before_is_the_state_before_a_key_was_pressed_however_long(visit, put):
     page = visit()
     page.open(put(RoPERotor().html()))
@@ -253,15 +268,24 @@ def test_before_is_the_state_before_a_key_was_pressed_however_long(visit, put):
     assert readout(page)[::2] == ["m − n = 7", "before: 6"]
 
 
-def test_a_phone_shows_tip_shift_product_and_curve_at_once(visit, put):
-    page = visit(has_touch=True, is_mobile=True, viewport={"width": 344, "height": 684})
-    page.open(put(RoPERotor().html()))  # as wide as in the book at 360 pixels
-    page.page.get_by_role("button", name="+ 5").tap()
+def test_a_phone_shows_shift_product_and_clocks_then_lanes_and_curve(visit, put):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 344, "height": 660})
+    page.open(put(RoPERotor().html(), "<p>after</p>" * 60))  # as in the book at 360
+    shift = page.page.get_by_role("button", name="+ 5")
+    shift.evaluate("(node) => scrollTo(0, node.getBoundingClientRect().top - 64)")
+    shift.tap()  # it stands below a header of 56 pixels
     page.said()
-    top = page.page.locator(".try").bounding_box()["y"]
-    curve = page.page.locator("svg[role=img]").bounding_box()
-    assert curve["y"] + curve["height"] - top <= 684
-    assert page.page.locator(".both").bounding_box()["y"] < curve["y"]
+
+    def ends(part):
+        box = page.page.locator(part).bounding_box()
+        return box["y"], box["y"] + box["height"]
+
+    assert ends(".both")[0] > 64
+    faces = page.page.locator("circle.thin").all()
+    assert all(ends(".both")[1] < face.bounding_box()["y"] for face in faces)
+    ends_of_faces = [face.bounding_box() for face in faces]
+    assert all(b["y"] + b["height"] < ends(".told")[0] for b in ends_of_faces)
+    assert ends("svg[role=img]")[1] - ends(".lane[data-part=query]")[0] < 478
 
 
 CLEARED = """() => [...document.querySelector(".tl-live").shadowRoot
@@ -292,6 +316,15 @@ def test_shift_stops_at_the_ends(visit, put):
     page.open(put(RoPERotor(m=27, n=4).html()))
     for name in ("− 5", "+ 5"):
         assert page.page.get_by_role("button", name=name).is_disabled()
+    shift = page.page.get_by_role("group", name="Shift both by 5")
+    assert shift.locator(".name").last.inner_text() == "only 0 to 31"
+    page.page.get_by_role("slider", name="Key").focus()
+    page.page.keyboard.press("ArrowRight")
+    assert page.page.get_by_role("button", name="− 5").is_enabled()
+    page.page.get_by_role("slider", name="Query").focus()
+    page.page.keyboard.press("ArrowLeft")
+    page.said()
+    assert shift.locator(".name").last.inner_text() == ""
 
 
 def test_keys_move_query_and_key_alone(visit, put):
@@ -322,7 +355,7 @@ def lane(page, name):
 
 
 def test_a_drag_moves_one_of_them(visit, put):
-    page = visit(viewport={"width": 360, "height": 900})
+    page = visit(viewport={"width": 360, "height": 1400})
     page.open(put(RoPERotor().html()))
     (x, y), end = lane(page, "Key")
     page.page.mouse.move(x, y)
@@ -335,7 +368,8 @@ def test_a_drag_moves_one_of_them(visit, put):
 
 
 def test_a_finger_moves_one_of_them(visit, put):
-    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 900})
+    tall = {"width": 360, "height": 1400}
+    page = visit(has_touch=True, is_mobile=True, viewport=tall)
     page.open(put(RoPERotor().html()))
     (x, y), end = lane(page, "Query")
     swipe(page.page, (x, y), (x + 20, y + 2), (end - 40, y + 6), (end, y + 6))
@@ -346,7 +380,7 @@ def test_a_finger_moves_one_of_them(visit, put):
 def test_tab_reaches_each_part_once(visit, put):
     page = visit()
     page.open(put(RoPERotor().html()))
-    stops = ["button", "button", "button", "slider", "slider", "input", "gridcell"]
+    stops = ["button", "button", "button", "gridcell", "input", "slider", "slider"]
     assert tab_stops(page.page) == [*stops, "button", "summary", "summary"]
 
 
@@ -359,7 +393,7 @@ def test_a_held_pair_shows_its_own_curve(visit, put):
     page.page.keyboard.press("ArrowRight")
     page.page.keyboard.press("Enter")
     assert curve.get_attribute("d").startswith("M48 ")
-    assert "dashed: pair 1" in page.page.locator(".title small").nth(1).inner_text()
+    assert "dashed: pair 1" in page.page.locator(".title small").last.inner_text()
 
 
 @pytest.mark.parametrize("half", [1, 3, 8])
@@ -387,7 +421,7 @@ def test_vectors_of_zeros_have_no_angle(visit, put):
 def test_to_hold_a_pair_moves_nothing_on_a_phone(visit, put):
     page = visit(**FINGER)
     page.open(put(RoPERotor().html()))
-    clocks = page.page.locator(".panel").last
+    clocks = page.page.locator(".panel").first
     before = clocks.bounding_box()
     page.page.locator("[data-col='1']").dispatch_event("click")
     assert page.said().startswith("Pair 1, ")

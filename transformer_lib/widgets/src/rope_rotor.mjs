@@ -1,6 +1,6 @@
 // RoPERotor: a query and a key turn with their positions; the dot product sees m − n only.
 import { figure, fill, grid, h, join, number, panel, s, set } from "./kit/index.mjs";
-import { positions } from "./rope_rotor/lanes.mjs";
+import { positions, readout } from "./rope_rotor/lanes.mjs";
 import { clocks, curve } from "./rope_rotor/shapes.mjs";
 import { pairs, sum } from "./rope_rotor/values.mjs";
 import { LAST, commas, pytorch, sentence, table } from "./rope_rotor/words.mjs";
@@ -32,12 +32,20 @@ const both = (by) => ({
   disabled: ({ m, n }) => !inside(m + by, 0, LAST) || !inside(n + by, 0, LAST),
 });
 
-const shift = (ui) => h(
-  "div", { class: "control", role: "group", "aria-label": "Shift both by 5" },
-  h("span", { class: "name", text: "Shift both by 5", "aria-hidden": "true" }),
-  ui.button({ label: "− 5", ...both(-5) }),
-  ui.button({ label: "+ 5", ...both(5) }),
-);
+/** The two buttons, and why one of them is out. */
+function shift(ui) {
+  const why = h("span", { class: "name" });
+  ui.bind((state) => set(why, {
+    text: [-5, 5].some((by) => both(by).disabled(state)) ? `only 0 to ${LAST}` : "",
+  }));
+  return h(
+    "div", { class: "control", role: "group", "aria-label": "Shift both by 5" },
+    h("span", { class: "name", text: "Shift both by 5", "aria-hidden": "true" }),
+    ui.button({ label: "− 5", ...both(-5) }),
+    ui.button({ label: "+ 5", ...both(5) }),
+    why,
+  );
+}
 
 /** How fast the clocks turn, so it stands with them. */
 const baseSlider = (ui) => ui.slider({
@@ -78,7 +86,7 @@ function dials(ui) {
   const svg = s("svg", {}, faces, s("g", { role: "grid", "aria-label": label }, row));
   const { node, note } = panel("Clocks", svg);
   set(note, { text: "Q solid, K dashed; + 5 turns every hand" });
-  svg.parentNode.before(h("div", { class: "controls" }, baseSlider(ui)));
+  svg.parentNode.after(h("div", { class: "controls" }, baseSlider(ui)));
   const size = () => [1, row.children.length];
   const cells = grid(node, { size, locked: () => ui.locked(), hover: ui.hover, lock: ui.lock });
   const draw = (geometry) => {
@@ -122,7 +130,8 @@ function product() {
 }
 
 function build(ui) {
-  const parts = [positions(ui), product(), dials(ui)];
+  const said = readout();
+  const parts = [said, dials(ui), positions(ui, said), product()]; // the clocks near + 5
   return {
     controls: [shift(ui)],
     formula: {
@@ -155,7 +164,7 @@ export default figure({
   lock: (cell) => ({ pair: cell ? cell[1] : -1 }),
   build,
   css:
-    ".both{display:grid;grid-template-columns:8em 1fr;min-height:2.8em;font-size:max(13px,.88em);line-height:1.4}" +
+    ".both{flex:1 1 100%;display:grid;grid-template-columns:8em 1fr;min-height:2.8em;font-size:max(13px,.88em);line-height:1.4}" +
     ".both span{color:var(--quiet);font-size:var(--small)}.panel .controls{margin:0}" +
     ".thin,.arc,.gap,.rule,.part,.total,.hand,.chalk{fill:none;stroke:var(--text)}" +
     ".thin{stroke:var(--line)}.arc,.gap{stroke-width:1.5}.rule{stroke-dasharray:2 3}" +

@@ -7,7 +7,7 @@ import { LAST } from "./words.mjs";
  * m − n beside the dot product, and under each what it was before the last move: a press
  * or a whole drag, from begin() to end().
  */
-function readout() {
+export function readout() {
   const cells = [h("b"), h("b"), h("span"), h("span")];
   let [now, old, start] = [{}, null, null];
   const draw = ({ state: { m, n, query, key, base }, score }) => {
@@ -18,11 +18,13 @@ function readout() {
     now = next;
     const stays = old?.dot === now.dot ? ", it stays" : "";
     const before = old ? [`before: ${old.apart}`, `before: ${old.dot}${stays}`] : ["", ""];
+    self.before = old && `before: ${old.dot} at ${old.apart}`;
     [`m − n = ${now.apart}`, `dot product ${now.dot}`, ...before].forEach((text, i) => set(cells[i], { text }));
   };
   const begin = () => (start = now);
   const end = () => (start = null);
-  return { node: h("div", { class: "both" }, ...cells), draw, begin, end };
+  const self = { node: h("div", { class: "both" }, ...cells), draw, begin, end };
+  return self;
 }
 
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -5, PageUp: 5, Home: -LAST, End: LAST };
@@ -47,9 +49,9 @@ function lane(ui, trait, label, { begin, end }) {
   node.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     node.setPointerCapture(event.pointerId);
+    handle.focus({ preventScroll: true }); // first: the other handle may lose it, which ends what began
     begin();
     follow(event);
-    handle.focus({ preventScroll: true });
     event.preventDefault();
   });
   node.addEventListener("pointermove", (event) => {
@@ -62,7 +64,7 @@ function lane(ui, trait, label, { begin, end }) {
     put(ui.state()[trait] + step);
     event.preventDefault();
   });
-  node.addEventListener("lostpointercapture", end);
+  for (const type of ["pointerup", "pointercancel"]) node.addEventListener(type, end);
   for (const type of ["keyup", "blur"]) handle.addEventListener(type, end);
   const draw = (shape, room, scale) => {
     x = scale;
@@ -73,18 +75,15 @@ function lane(ui, trait, label, { begin, end }) {
   return { node, draw };
 }
 
-export function positions(ui) {
+export function positions(ui, said) {
   const [axes, gap, texts] = [s("path", { class: "thin" }), s("path", { class: "gap", "data-part": "between" }), s("g")];
-  const said = readout();
   const lanes = [lane(ui, "m", "Query position m", said), lane(ui, "n", "Key position n", said)];
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, axes, gap, texts), ...lanes.map(({ node }) => node));
   const { node, note } = panel("Positions", svg);
-  set(note, { text: "drag Q and K" });
-  svg.parentNode.before(said.node);
   const draw = (geometry) => {
     const { state, room } = geometry;
     const shape = track(state, room);
-    said.draw(geometry);
+    set(note, { text: said.before ?? "drag Q and K" });
     set(svg, { width: room, height: shape.height });
     set(axes, { d: shape.axes });
     set(gap, { d: shape.gap });

@@ -56,7 +56,7 @@ export function clocks({ pairs }, room) {
   const top = Math.max(...pairs.map((pair) => pair.most)) || 1;
   const columns = Math.min(pairs.length, Math.max(2, Math.floor(room / 150)), 4);
   const width = Math.min(190, Math.floor(room / columns));
-  const radius = Math.min(52, width / 2 - 20);
+  const radius = Math.min(room < 480 ? 42 : 52, width / 2 - 20); // a phone shows two rows
   const height = 2 * radius + 128;
   const faces = pairs.map((pair) => {
     const [left, y] = [(pair.i % columns) * width, Math.floor(pair.i / columns) * height];

@@ -25,7 +25,7 @@ export function sentence({ state: { m, n }, pairs, score }, active) {
   const { i, dims, speed, between, most, part } = pairs[active[1]];
   const apart = most > 0 ? `Query and key are ${number(between, 0)}° apart` : "Query or key is 0";
   return (
-    `Pair ${i}, dimensions ${dims.join(" and ")}: one round in ${round(speed)} positions. ` +
+    `Pair ${i}, dimensions ${dims.join(" and ")}, one of each half: one round in ${round(speed)} positions. ` +
     `${apart}; this pair adds ${number(part)} to the dot product of ${total}.`
   );
 }
