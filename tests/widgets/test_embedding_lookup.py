@@ -333,8 +333,9 @@ def test_both_ways_give_the_same_output(visit, put):
         ("Nine hundred and forty-two", [8, 27, 28, 21, 1], ""),
         ("seven ELEVEN", [6, 10], ""),
         ("twenty, two!", [19, 1], ""),
-        ("one million and two", [0, 28, 1], "“million” has no row: the table knows 29"),
-        ("4 2", [], "“4”, “2” have no row"),
+        ("one million and two", [0, 28, 1], "No row for “million”."),
+        ("4 2", [], "No row for “4”, “2”."),
+        ("4 2 million one", [0], "No row for “4”, “2”, …"),
         ("one two three four five six seven", [0, 1, 2, 3, 4, 5], "first 6 words are"),
         ("", [], ""),
     ],
@@ -490,8 +491,9 @@ def test_the_picture_keeps_its_place_while_training(visit, put):
     for i in range(len(STEPS)):
         slider.fill(str(i))
         look()
-    field(page).fill("one million")
-    look()
+    for words in ("one million", "quadrillions antidisestablishment 2"):
+        field(page).fill(words)
+        look()
     page.page.get_by_role("radio", name="one-hot × W").check()
     look()
     assert len(tops) == 1
@@ -557,3 +559,33 @@ def test_every_size_of_table_fits(visit, put, count, d_model, width):
     ):
         assert box[0] >= room["x"] - 1, box
         assert box[1] <= room["x"] + room["width"] + 1, box
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (19, " Its one-hot row: a 1 at place 19, 28 zeros. "),
+        (9, " It is not in your text. "),
+    ],
+)
+def test_a_one_is_said_only_where_the_picture_shows_it(row, said):
+    figure = EmbeddingLookup(view="one-hot", selected=[row, 0])
+    (answer,) = ask_node([figure])
+    assert answer["sentence"] == figure.summary()
+    assert said in figure.summary()
+    assert ("a 1 at place" in figure.summary()) == (row in figure.tokens)
+    figure.view = "lookup"
+    assert "your text" not in figure.summary()
+
+
+def test_little_room_is_kept_for_the_note_on_a_phone(visit, put):
+    page = visit(viewport={"width": 360, "height": 660})
+    page.open(put(EmbeddingLookup().html()))
+    field(page).fill("million thousand")
+    page.said()
+    choice = page.page.locator(".choice").bounding_box()
+    told = page.page.locator(".note").bounding_box()
+    picture = page.page.locator(".picture").bounding_box()
+    assert choice["y"] + choice["height"] <= told["y"]
+    assert told["y"] + told["height"] <= picture["y"]
+    assert picture["y"] - choice["y"] - choice["height"] < 30

@@ -58,8 +58,9 @@ def _held(figure: EmbeddingLookup, row: int, column: int) -> str:
         f"{name} is row {row}; its number {column} is "
         f"{number(figure.rows()[row][column])}."
     )
+    hot = f" Its one-hot row: a 1 at place {row}, {_plural(size - 1, 'zero')}."
     if figure.view == "one-hot":
-        start += f" Its one-hot row: a 1 at place {row}, {_plural(size - 1, 'zero')}."
+        start += hot if row in figure.tokens else " It is not in your text."
     near = _list(figure, figure.neighbors(row, 3))
     before = _list(figure, figure.neighbors(row, 3, 0))
     was = f"; {when(figure.steps[0])} {before}" if figure.index else ""

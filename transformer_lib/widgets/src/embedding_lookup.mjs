@@ -130,8 +130,8 @@ export default figure({
   name: "embedding_lookup",
   title: "Embedding lookup",
   tip:
-    "below the points, choose “ten” and pull the training to its start. Which words come near it " +
-    "as you pull it back? Then type words of your own.",
+    "scroll down, choose “ten” in “Nearest to”, and pull Training to its start. Which words come " +
+    "near it as you pull it back? Then type words of your own.",
   traits: ["words", "groups", "about", "tables", "steps", "step", "tokens", "view", "selected"],
   layout,
   sentence,
@@ -156,7 +156,7 @@ export default figure({
 @media (forced-colors:active){.plus,.bar,.dot,.dot.on{fill:CanvasText}.minus{fill:Highlight}
 .lookup,.strokes,.link,.joins,.bold,.frame.lit,.dot.on,.dot.none{stroke:CanvasText}
 .dot.none{fill:Canvas}.dot,.clear,.cellnumber{stroke:Canvas}}
-@container (max-width:30rem){.say{--room:10.5em}.note{min-height:3em}}
+@container (max-width:30rem){.say{--room:10.5em}.note{min-height:1.5em;margin:-.5rem 0}}
 @media print{.walk{display:none}}
 `,
 });

@@ -23,11 +23,10 @@ export function field(ui) {
   });
   ui.bind(({ words }) => {
     const { unknown, more } = read(typed ? draft : "", words);
-    const none = unknown.length
-      ? `${unknown.slice(0, 3).map((word) => quote(word, 12)).join(", ")} ${unknown.length > 1 ? "have" : "has"} ` +
-        `no row: the table knows ${words.length} words only.` : "";
-    const many = more ? `The first ${MOST} words are shown.` : "";
-    set(note, { text: `${none} ${many}`.trim() });
+    const some = unknown.slice(0, 2).map((word) => quote(word, 8)).join(", ");
+    set(note, { // one line on a phone
+      text: some ? `No row for ${some}${unknown[2] ? ", …" : "."}` : more ? `The first ${MOST} words are shown.` : "",
+    });
   });
   return [h("div", { class: "own" }, input), note];
 }

@@ -31,8 +31,7 @@ export function frame(geometry) {
     ? { left: 0, top: low + 44, width: room, height: 268 }
     : { left: at.right + 44, top: TOP + at.row * MOST + 58, width: room - at.right - 44, height: 0 };
   plane.height ||= Math.max(236, low - plane.top);
-  const [left, bottom] = [plane.left, plane.top + plane.height];
-  return { ...at, tall, plane, right: at.right, height: Math.max(low, bottom) + 4, left };
+  return { ...at, tall, plane, height: Math.max(low, plane.top + plane.height) + 4 };
 }
 
 /** Rectangles of a matrix, as dark as its numbers are large, a stroke in what is below 0. */
@@ -82,7 +81,7 @@ export function lookup(geometry, active) {
   }));
   const swatch = (place, kind) => ({ ...place, width: 12, height: 12, class: `cell ${kind}`, "fill-opacity": 0.5 });
   const numbers = at.outCell >= 34 ? output.flatMap((row, k) => row.map((x, c) =>
-    ({ ...text(at.out + (c + 0.5) * at.outCell, end(k), number(x), "cellnumber", "middle") }))) : [];
+    text(at.out + (c + 0.5) * at.outCell, end(k), number(x), "cellnumber", "middle"))) : [];
   return {
     cells: [...left.cells, ...right.cells, swatch(plus, "plus"), swatch(minus, "minus")],
     strokes: `${left.strokes}${numbers.length ? "" : right.strokes}M${minus.x + 3} ${minus.y + 6}h6`,

@@ -81,7 +81,7 @@ export const plane = remembered((tables) => {
   };
 });
 
-/** A typed text as rows: { tokens, unknown: words without a row, more: words too many }. */
+/** A typed text as rows: { tokens, unknown: words without a row, more: are there too many }. */
 export function read(text, words) {
   const plain = (word) => word.trim().toLowerCase();
   const find = (piece) => {
@@ -94,6 +94,6 @@ export function read(text, words) {
   return {
     tokens: known.slice(0, MOST),
     unknown: pieces.filter((piece) => find(piece) < 0),
-    more: Math.max(0, known.length - MOST),
+    more: known.length > MOST,
   };
 }

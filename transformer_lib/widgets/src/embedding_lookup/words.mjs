@@ -30,12 +30,14 @@ function overview(geometry) {
 /** The live sentence; `active` is [row, column] or null. */
 export function sentence(geometry, active) {
   if (!active) return overview(geometry);
-  const { state: { words, tables, steps, step, view }, table, index } = geometry;
+  const { state: { words, tables, steps, step, tokens, view }, table, index } = geometry;
   const [row, column] = active;
   const list = (rows) =>
     neighbors(rows, row, 3).map((near) => `${quote(words[near.row])} ${number(near.cosine)}`).join(", ");
-  const hot = view === "one-hot"
-    ? ` Its one-hot row: a 1 at place ${row}, ${plural(words.length - 1, "zero")}.` : "";
+  const hot =
+    view === "lookup" ? ""
+    : tokens.includes(row) ? ` Its one-hot row: a 1 at place ${row}, ${plural(words.length - 1, "zero")}.`
+    : " It is not in your text.";
   const before = index ? `; ${when(steps[0])} ${list(tables[0])}` : "";
   return (
     `${quote(words[row])} is row ${row}; its number ${column} is ${number(table[row][column])}.` +
