@@ -166,7 +166,7 @@ EXAMPLES: dict[str, Example] = {
     "rope_rotor": Example(
         make=RoPERotor,
         keys=["Home", "ArrowRight", "Enter"],
-        said="Pair 1, dimensions 1 and 5, one of each half: one round in 62.8 positions.",
+        said="Pair 1, dimensions 1 and 5, one of each half: one round in 62.8",
         changed={"pair": 1},
         bad={"m": 40},
     ),

@@ -466,7 +466,8 @@ BORDERS = """(svg) => {
   const { left, top } = svg.getBoundingClientRect();
   const all = [...svg.querySelectorAll(".cell")].map((cell) => cell.getBBox());
   return all.slice(1).map((box, i) => [all[i].x + all[i].width, box.x, box.y, all[i].y])
-    .filter(([end, start, y, other]) => Math.abs(start - end) < 4 && Math.abs(y - other) < 4)
+    .filter(([end, start, ...tops]) =>
+      Math.abs(start - end) < 4 && Math.abs(tops[0] - tops[1]) < 4)
     .map(([end, start, y]) => [left + (end + start) / 2, top + y + 4]); }"""
 
 
@@ -474,9 +475,10 @@ def contrast_at(levels, place):
     """Of the two sides of this place, or of a line between them with either side."""
     x, y = round(2 * place[0]), round(2 * place[1])
     inside = [levels[y, x - 10], levels[y, x + 10]]
+    between = [*levels[y, x - 5 : x + 6]]
     return max(
         min(max(tone, side) / min(tone, side) for side in sides)
-        for sides, tones in ((inside[:1], inside[1:]), (inside, levels[y, x - 5 : x + 6]))
+        for sides, tones in ((inside[:1], inside[1:]), (inside, between))
         for tone in tones
     )
 

@@ -127,8 +127,8 @@ class RoPERotor(RoundedFigure):
         apart = f"Query and key are {number(pair.between, 0)}° apart"
         first, second = pair.dims
         return (
-            f"Pair {held}, dimensions {first} and {second}, one of each half: one round "
-            f"in {pictures.round_of(pair.speed)} positions. "
+            f"Pair {held}, dimensions {first} and {second}, one of each half: one "
+            f"round in {pictures.round_of(pair.speed)} positions. "
             f"{'Query or key is 0' if zero else apart}; this pair adds "
             f"{number(pair.part)} to the dot product of {total}."
         )
