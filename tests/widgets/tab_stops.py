@@ -25,9 +25,9 @@ STOPS = {
     "bpe_stepper": [
         "formula new token",
         "textbox Your text",
+        "slider Merges",
         "button Back",
         "button Step",
-        "slider Merges",
         "cell of Pairs, the most frequent first",
     ],
     "embedding_lookup": [
@@ -73,10 +73,10 @@ STOPS = {
         "formula |q|",
         "button − 5",
         "button + 5",
+        "cell of Clocks, one for each pair of dimensions",
+        "slider Base",
         "slider Query position m",
         "slider Key position n",
-        "slider Base",
-        "cell of Clocks, one for each pair of dimensions",
     ],
     "sampling_desk": [
         "formula softmax(logits)",
