@@ -117,10 +117,10 @@ STOPS = {
     "softmax_mask": [
         "formula weights",
         "combobox Mask",
-        "radio before softmax",
-        "radio each row",
-        "checkbox naive: do not subtract the maximum",
         "button Scores × 100",
+        "radio before softmax",
+        "radio row",
+        "checkbox naive: do not subtract the maximum",
         "slider Temperature",
         "cell of Scores, queries by keys",
         "spinbutton score",

@@ -152,10 +152,9 @@ def test_a_sum_beside_one_is_seen_to_be_none(visit, put, low, shown):
     assert row.locator("td").last.inner_text() == exact
 
 
-TOPS = """() => Object.fromEntries(["slider", "Weights", "Scores", "held", "say"].map(
-  (name) => [name, {
-    slider: "[type=range]", Weights: "[aria-label^=Weights]", held: ".held",
-    Scores: "[aria-label^=Scores]", say: ".say" }[name]]).map(([name, css]) => {
+TOPS = """() => Object.fromEntries(Object.entries({
+  select: "select", slider: "[type=range]", Weights: "[aria-label^=Weights]",
+  Scores: "[aria-label^=Scores]", held: ".held", say: ".say" }).map(([name, css]) => {
     const box = document.querySelector(".tl-live").shadowRoot.querySelector(css)
       .getBoundingClientRect();
     return [name, [box.top, box.bottom]]; }))"""
@@ -166,9 +165,128 @@ def test_a_phone_shows_temperature_weights_scores_and_sentence_at_once(visit, pu
     page.open(put(SoftmaxMask().html()))
     at = page.page.evaluate(TOPS)
     order = sorted(at, key=lambda name: at[name][0])
-    assert order == ["slider", "Weights", "Scores", "held", "say"]
+    assert order == ["select", "Weights", "slider", "Scores", "held", "say"]
     three_lines = 68
-    assert at["say"][0] + three_lines - at["slider"][0] < 684 - 12
+    assert at["say"][0] + three_lines - at["Weights"][0] < 684 - 12
+
+
+def test_a_phone_shows_each_control_with_all_weights(visit, put):
+    page = visit(**FINGER, reduced_motion="reduce")
+    page.open(put(SoftmaxMask(naive=True).html()))
+    page.page.get_by_role("button", name="Scores × 100").tap()
+    page.said()
+    at = page.page.evaluate(TOPS)
+    told = page.page.locator(".told").bounding_box()["height"]
+    assert told > 100  # five lines
+    seen = 660 - 56 - told  # between a sticky header and the sentence
+    assert at["Weights"][1] - at["select"][0] < seen - 100
+    assert at["slider"][1] - at["Weights"][0] < seen - 100
+
+
+def test_tab_goes_down_the_phone(visit, put):
+    page = visit(**FINGER)
+    page.open(put(SoftmaxMask().html()))
+    tops = page.page.evaluate("""() => [...document.querySelector(".tl-live").shadowRoot
+      .querySelectorAll("select, [type=range], .picture [tabindex='0'], .held input")]
+      .map((node) => node.getBoundingClientRect())
+      .map(({ top, bottom }) => (top + bottom) / 2)""")
+    assert len(tops) == 6
+    assert tops == sorted(tops)
+
+
+def test_turned_a_phone_has_the_matrices_side_by_side_and_keeps_the_focus(visit, put):
+    page = visit(**FINGER)
+    page.open(put(SoftmaxMask().html()))
+    slider = page.page.get_by_role("slider", name="Temperature")
+    slider.focus()
+    page.page.set_viewport_size({"width": 740, "height": 360})
+    weights, scores = (
+        page.page.locator(f"[aria-label^={name}]").first
+        for name in ("Weights", "Scores")
+    )
+    page.page.wait_for_function(f"() => ({TOPS})().Weights[0] === ({TOPS})().Scores[0]")
+    assert scores.bounding_box()["x"] < weights.bounding_box()["x"]
+    expect(slider).to_be_focused()
+
+
+PUT = """([t, order, axis, naive]) => {
+  const root = document.querySelector(".tl-live").shadowRoot;
+  const ticks = [...root.querySelectorAll(".controls [type=radio]")];
+  for (const radio of [ticks[order], ticks[2 + axis]])
+    if (!radio.checked) radio.click();
+  const box = root.querySelector(".controls [type=checkbox]");
+  if (box.checked !== naive) box.click();
+  const slider = root.querySelector("[type=range]");
+  slider.value = t;
+  slider.dispatchEvent(new Event("input"));
+  return new Promise((done) => requestAnimationFrame(() => {
+    const { height } = root.querySelector(".formula").getBoundingClientRect();
+    done([height, root.querySelector(".formula").innerText]); })); }"""
+
+
+@pytest.mark.parametrize("finger", [False, True])
+@pytest.mark.parametrize("width", [320, 360, 390, 412, 480, 600, 680, 768])
+def test_no_choice_makes_the_formula_jump(visit, put, width, finger):
+    options = FINGER if finger else {}
+    page = visit(**options | {"viewport": {"width": width, "height": 740}})
+    page.open(put(SoftmaxMask().html()))
+    states = itertools.product((0, 1), (0, 1), (0, 1), (False, True))
+    found = [page.page.evaluate(PUT, state) for state in states]
+    assert len({height for height, _ in found}) == 1
+    assert len({text for _, text in found}) == 12  # naive has no limit to say
+
+
+def test_at_temperature_0_the_formula_is_a_limit(visit, put):
+    page = visit()
+    for temperature, naive, ends in ((0, False, True), (0, True, False), (1, 0, False)):
+        figure = SoftmaxMask(temperature=float(temperature), naive=bool(naive))
+        page.open(put(figure.html()))
+        shown = page.page.locator(".equation").inner_text()
+        assert ("T → 0" in shown) == ends
+
+
+LUCK = "by chance: what was masked had no weight."
+
+
+def test_a_sum_that_is_one_by_chance_is_said_to_be(visit, put):
+    late = SoftmaxMask(order="after")
+    page = visit()
+    page.open(put(late.html()))
+    note = page.page.locator(".title small", has_text="sum")
+    assert note.inner_text() == "✗ 4 rows do not sum to 1"
+    page.page.get_by_role("button", name="Scores × 100").click()
+    scores = (100 * np.array(late.scores)).round(3)
+    hot = SoftmaxMask(
+        late.tokens, scores, mask="causal", order="after", selected=[2, 1]
+    )
+    assert page.said() == hot.summary()
+    assert hot.summary().endswith(f"the row sums to 1, {LUCK}")
+    assert note.inner_text() == "✓ each row sums to 1, by chance"
+    hot.selected = [4, 1]  # may look at all
+    assert hot.summary().endswith("the row sums to 1.")
+    page.open(put(hot.html()))
+    assert page.said() == hot.summary()
+    hot.selected = []
+    assert hot.summary().endswith("10 of 25 cells are masked. B" + LUCK[1:])
+    page.open(put(hot.html()))
+    assert page.said() == hot.summary()
+
+
+def test_luck_in_one_row_is_said_there_alone(visit, put):
+    mixed = SoftmaxMask(
+        scores=[[90, 0], [1, 2]],
+        mask=[[True, False], [False, True]],
+        order="after",
+        selected=[0, 0],
+    )
+    page = visit()
+    for cell, luck in (([0, 0], True), ([1, 1], False), ([], False)):
+        mixed.selected = cell
+        assert (LUCK in mixed.summary()) == luck
+        page.open(put(mixed.html()))
+        assert page.said() == mixed.summary()
+    note = page.page.locator(".title small", has_text="sum")
+    assert note.inner_text() == "✗ 1 row does not sum to 1"
 
 
 def test_it_opens_on_a_row_that_the_mask_changes(visit, put):

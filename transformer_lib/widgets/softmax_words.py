@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _COLD = " Dividing by temperature 0 without care gives inf / inf, which is NaN."
 _FITS = "exp fits in float32 up to 88.7"
 _ZERO = "exp of that is 0 in float32"
+_LUCK = "what was masked had no weight"
 
 
 def sentence(figure: SoftmaxMask) -> str:
@@ -35,10 +36,12 @@ def sentence(figure: SoftmaxMask) -> str:
 
 def _overview(figure: SoftmaxMask, weights: list[list[float]]) -> str:
     good = sum(_is_one(sum(row)) for row in weights)
+    lucky = any(_is_luck(figure, r, weights) for r in range(len(weights)))
+    luck = f" By chance: {_LUCK}." if lucky and good == len(weights) else ""
     down = f", {_good_columns(weights)} columns do" if figure.axis == "column" else ""
     closed = _masked([is_open for row in figure.mask for is_open in row], "cells")
     remark = _remark(figure, None)
-    return f"{good} of {len(weights)} rows sum to 1{down}; {closed}.{remark}"
+    return f"{good} of {len(weights)} rows sum to 1{down}; {closed}.{luck}{remark}"
 
 
 def _look(figure: SoftmaxMask, row: int, col: int, weight: float) -> str:
@@ -61,6 +64,8 @@ def _good_columns(weights: list[list[float]]) -> int:
 
 
 def _reason(figure: SoftmaxMask, row: int, weights: list[list[float]]) -> str:
+    if _is_luck(figure, row, weights):
+        return f", by chance: {_LUCK}"
     total = sum(weights[row])
     others = sum(not _is_one(sum(one)) for one in weights)
     if _is_one(total) and others:
@@ -112,6 +117,12 @@ def sum_text(total: float, digits: tuple[int, ...], near: str) -> str:
     """Give a sum in the first of these numbers of digits that sets it apart from 1."""
     texts = (number(total, n) for n in digits)
     return next((t for t in texts if _is_one(total) or float(t) != 1), near)
+
+
+def _is_luck(figure: SoftmaxMask, row: int, weights: list[list[float]]) -> bool:
+    """Whether a row sums to 1 though the mask came after: what it took away was 0."""
+    late = figure.order == "after" and figure.axis == "row"
+    return late and not all(figure.mask[row]) and _is_one(sum(weights[row]))
 
 
 def _is_one(total: float) -> bool:

@@ -2,7 +2,7 @@
 import { figure, h, matrix, number, quote, set, tokenText } from "./kit/index.mjs";
 import { atLeast0, finite, flag, keep, list, one, place, text } from "./rules/index.mjs";
 import { cells, framed } from "./softmax_mask/shapes.mjs";
-import { MASKS, isOne, map2, sum, weights } from "./softmax_mask/values.mjs";
+import { MASKS, isLuck, isOne, map2, sum, weights } from "./softmax_mask/values.mjs";
 import { formula, plural, pytorch, sentence, sumText, table } from "./softmax_mask/words.mjs";
 
 export { pytorch, sentence, table };
@@ -75,7 +75,13 @@ function build(ui) {
   const left = matrix(ui, { title: "Scores", label: "Scores, queries by keys", key: keys });
   left.node.append(editor(ui));
   const right = matrix(ui, { title: "Weights", label: "Weights, queries by keys", key: keys });
-  const presets = [["none", "none"], ["causal", "causal"], ["padding", "last key is padding"]];
+  const presets = [["none", "none"], ["causal", "causal"], ["padding", "last is padding"]];
+  const naive = ui.toggle({ label: "naive", trait: "naive" });
+  naive.lastChild.append(h("span", { class: "long", text: ": do not subtract the maximum" }));
+  const heat = h("div", { class: "controls heat" }, ui.slider({
+    label: "Temperature", trait: "temperature", min: 0, max: 3, step: 0.05,
+    format: (t) => number(t),
+  }));
   return {
     controls: [
       ui.select({
@@ -88,15 +94,6 @@ function build(ui) {
             ? { mask: map2(state.mask, (_, r, c) => MASKS[name](r, c, state.mask.length)) }
             : {},
       }),
-      ui.choice({
-        label: "Mask comes", trait: "order",
-        options: [["before", "before softmax"], ["after", "after it"]],
-      }),
-      ui.choice({
-        label: "Softmax over", trait: "axis",
-        options: [["row", "each row"], ["column", "each column"]],
-      }),
-      ui.toggle({ label: "naive: do not subtract the maximum", trait: "naive" }),
       ui.button({
         label: "Scores × 100",
         text: (state) => (largest(state) > 10 ? "Scores ÷ 100" : "Scores × 100"),
@@ -105,13 +102,17 @@ function build(ui) {
           return { scores: map2(state.scores, (x) => limit(x * factor)) };
         },
       }),
-      ui.slider({
-        label: "Temperature", trait: "temperature", min: 0, max: 3, step: 0.05,
-        format: (t) => number(t),
+      ui.choice({
+        label: "Mask comes", trait: "order",
+        options: [["before", "before softmax"], ["after", "after it"]],
       }),
+      ui.choice({
+        label: "Softmax per", trait: "axis", options: [["row", "row"], ["column", "column"]],
+      }),
+      naive,
     ],
     formula: { equation: (s) => formula(s).equation, code: (s) => formula(s).code },
-    picture: [left.node, right.node],
+    picture: [heat, left.node, right.node],
     draw: (geometry, view) => {
       const { rows, cols, frame, state, sums } = geometry;
       const shared = { rows, cols, frame };
@@ -121,7 +122,10 @@ function build(ui) {
       const wrong = sums.filter((x) => !isOne(x)).length;
       const note = wrong
         ? `✗ ${plural(wrong, "row")} ${wrong === 1 ? "does" : "do"} not sum to 1`
-        : "✓ each row sums to 1";
+        : `✓ each row sums to 1${sums.some((_, r) => isLuck(geometry, r)) ? ", by chance" : ""}`;
+      // where the matrices stand one above the other, the weights are next to all that moves them
+      const low = Boolean(frame.tall);
+      if (low !== (heat.previousSibling === right.node)) low ? heat.before(right.node) : left.node.after(right.node);
       left.draw({ ...shared, note: "hatched: may not look", cells: cells(geometry, "scores") }, view);
       right.draw({ ...shared, cells: cells(geometry, "weights"), note, sums: total }, view);
     },
@@ -133,7 +137,8 @@ export default figure({
   title: "Softmax and mask",
   tip:
     "pull the temperature down to 0 and back. Put the mask after the softmax: which rows " +
-    "no longer sum to 1? Multiply the scores by 100 and switch to naive.",
+    "no longer sum to 1? Multiply the scores by 100 and switch to naive, which does not " +
+    "subtract the maximum.",
   keys: ", + and − change the score, Space masks the cell",
   traits: ["tokens", "scores", "mask", "temperature", "naive", "axis", "order", "selected"],
   layout,
@@ -143,9 +148,14 @@ export default figure({
   locked: chosen,
   lock: (cell) => ({ selected: cell ?? [] }),
   build,
-  // where the matrices stand one above the other, the weights come first: next to what moves them
   css: `
-.picture{flex-wrap:wrap-reverse;align-items:flex-end}
+.heat{flex:1 1 100%;margin:0}.code{--row:1.9em}
+@media (pointer:coarse){.code{--row:max(1.9em,32px)}}
 .held{flex-wrap:wrap;gap:0 .75rem;width:0;min-width:100%;margin-top:.35rem;font-size:max(13px,.88em)}.held>.name{flex:1 0 100%}
+@container (max-width:44rem){.code{min-height:calc(2*var(--row))}}
+@container (max-width:38rem){.equation{min-height:3.8em}}
+@container (max-width:24rem){.equation{min-height:5.7em}}
+@container (max-width:22rem){.code{min-height:calc(3*var(--row))}}
+@container (max-width:30rem){.long{display:none}.controls{gap:.4rem .75rem}.controls>:first-child{flex:1}select{flex:1;width:0}}
 `,
 });

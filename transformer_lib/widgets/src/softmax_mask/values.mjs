@@ -49,3 +49,7 @@ export function weights(state) {
 }
 
 export const isOne = (x) => Math.abs(x - 1) < 1e-9;
+
+/** Whether a row sums to 1 though the mask came after: what it took away was 0. */
+export const isLuck = ({ state, sums }, row) =>
+  state.order === "after" && state.axis === "row" && isOne(sums[row]) && state.mask[row].includes(false);

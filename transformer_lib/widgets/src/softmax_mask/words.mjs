@@ -1,6 +1,6 @@
 // What SoftmaxMask says, in words, table and code; softmax_words.py says the same. No DOM.
 import { number, percent, python, pythonRows, quote, short, tokenText } from "../kit/index.mjs";
-import { float32, given, isOne, powersOf, sum, transpose } from "./values.mjs";
+import { float32, given, isLuck, isOne, powersOf, sum, transpose } from "./values.mjs";
 
 export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
@@ -40,6 +40,7 @@ const goodColumns = ({ weights: all }) => transpose(all).filter((col) => isOne(s
 function rowSum(geometry, row) {
   const { state, sums } = geometry;
   const total = `the row sums to ${sumText(sums[row], [2, 3, 4], "not quite 1").replace(/\.?0+$/, "")}`;
+  if (isLuck(geometry, row)) return `${total}, by chance: what was masked had no weight.`;
   const others = sums.filter((x) => !isOne(x)).length;
   if (isOne(sums[row]) && others)
     return `${total}, ${plural(others, "other")} ${others === 1 ? "does" : "do"} not.`;
@@ -67,9 +68,11 @@ export function sentence(geometry, active) {
   const { tokens, mask } = state;
   if (!active) {
     const good = sums.filter(isOne).length;
+    const luck = good === sums.length && sums.some((_, r) => isLuck(geometry, r));
     const down = state.axis === "column" ? `, ${goodColumns(geometry)} columns do` : "";
     return (
       `${good} of ${tokens.length} rows sum to 1${down}; ${masked(mask.flat(), "cell")}.` +
+      (luck ? " By chance: what was masked had no weight." : "") +
       remark(geometry)
     );
   }
@@ -134,17 +137,19 @@ export function pytorch(state, geometry) {
 export function formula(state) {
   const before = state.order === "before";
   const [scores, temp] = [["scores", "scores"], ["temperature", "T"]];
-  const mask = ["mask", before ? "mask" : "mask"];
-  const soft = ["softmax", state.axis === "row" ? "softmax" : "softmax over queries"];
+  const mask = ["mask", "mask"];
+  const soft = ["softmax", state.axis === "row" ? "softmax" : "softmax per column"];
   const dim = ["softmax", `dim=${state.axis === "row" ? -1 : -2}`];
   const equation = before
     ? ["weights", " = ", soft, "( ", mask, "(", scores, ") / ", temp, " )"]
     : ["weights", " = ", mask, "( ", soft, "( ", scores, " / ", temp, " ) )"];
   const fill = before ? [["mask", '.masked_fill(~mask, -inf)']] : [];
-  const inner = [["scores", "scores"], ...fill, " / ", ["temperature", "temperature"]];
+  const inner = [["scores", "scores"], ...fill, " / ", temp];
   const call = state.naive
     ? [["softmax", "normalize"], "(", ["naive", "torch.exp"], "(", ...inner, "), ", dim, ")"]
     : [["softmax", "torch.softmax"], "(", ...inner, ", ", dim, ")"];
   const code = ["weights = ", ...call, ...(before ? [] : [" ", ["mask", "* mask"]])];
+  // the limit; naive divides by 0
+  if (state.temperature === 0 && !state.naive) equation.push(",  ", ["temperature", "T → 0"]);
   return { equation: equation.map((p) => (p === "weights" ? ["weights", p] : p)), code };
 }
