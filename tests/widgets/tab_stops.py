@@ -93,10 +93,10 @@ STOPS = {
     ],
     "score_bench": [
         "formula q · k = |q| |k| cos(angle)",
-        "slider Width d",
-        "button Draw again",
         "slider query vector",
         "slider key vector",
+        "slider Width d",
+        "button Draw others",
         "cell of Weights of 32 random keys",
     ],
     "shape_ledger": [

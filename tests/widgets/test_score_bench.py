@@ -13,6 +13,7 @@ from touch import FINGER, swipe, tab_stops
 
 from transformer_lib.widgets import ScoreBench
 from transformer_lib.widgets.score_values import random_scores
+from transformer_lib.widgets.state import number
 
 SHOWN = Path(__file__).parent / "shown.mjs"
 WIDTHS = [2**power for power in range(1, 10)]
@@ -137,10 +138,34 @@ def test_vectors_are_kept_at_four_digits_as_the_page_gets_them():
 
 def test_a_score_is_alignment():
     across = ScoreBench([0, 2], [3, 0])
-    assert across.summary().startswith("q · k = 0.00, 90° apart.")
-    assert ScoreBench([2, 0], [-3, 0]).summary().startswith("q · k = -6.00, 180°")
+    assert across.summary().startswith("q · k = 0.00, 90.0° apart.")
+    assert ScoreBench([2, 0], [-3, 0]).summary().startswith("q · k = -6.00, 180.0°")
     score, (q, k), degrees = ScoreBench().alignment()
     assert score == pytest.approx(q * k * math.cos(math.radians(degrees)))
+
+
+ANGLES = [
+    ([-0.3, 2.3], [2.2, 0.3], "0.03", "89.7"),
+    ([3, 2.9], [-2.8, 2.9], "0.01", "89.97"),
+    ([0, 2], [3, 0], "0.00", "90.0"),
+]
+
+
+@pytest.mark.parametrize("case", ANGLES)
+def test_the_angle_fits_the_product(visit, put, case):
+    query, key, score, angle = case
+    bench = ScoreBench(query, key)
+    assert bench.summary().startswith(f"q · k = {score}, {angle}° apart.")
+    (q, k), cosine = bench.alignment().lengths, math.cos(math.radians(float(angle)))
+    assert number(q * k * cosine) == score
+    page = visit()
+    page.open(put(bench.html()))
+    assert page.said() == bench.summary()
+    product = page.page.locator("text[data-part=score]")
+    assert product.inner_html().endswith(f" × cos {angle}° ≈ {score}")
+    tip = page.page.get_by_role("slider", name="key vector")
+    told = tip.get_attribute("aria-valuetext")
+    assert told.endswith(f"; {angle}° apart, score {score}")
 
 
 @pytest.mark.parametrize(
@@ -171,22 +196,56 @@ def widen(page, presses):
 def test_the_lesson_unscaled_softmax_saturates(visit, put):
     page = visit()
     page.open(put(ScoreBench(width=2).html()))
-    assert "largest weight is 13 % on average" in page.said()
+    assert "the largest weight is 13 %, and 10 % once" in page.said()
     widen(page, 8)
     assert "At width 512, random scores spread by 22.4" in page.said()
-    assert "largest weight is 95 % on average" in page.said()
-    assert "scores spread by 1.0, and it is 17 % and 16 %" in page.said()
+    assert ", and by 1.0 once divided by √512 ≈ 22.6. " in page.said()
+    assert page.said().endswith(
+        "Averaged over 32 queries, the largest weight is 95 %, and 17 % once divided."
+    )
 
 
 def test_the_average_and_the_query_on_show_are_told_apart(visit, put):
     page = visit()
     page.open(put(ScoreBench().html()))
-    assert "76 % on average, 79 % for the query shown" in page.said()
+    assert "Averaged over 32 queries, the largest weight is 76 %, and" in page.said()
     largest = page.page.locator("svg text.strong", has_text="largest")
-    first, second = largest.all_text_contents()
-    assert first.endswith(": largest 79 %")
-    shown = second.rpartition(" largest ")[2]
-    assert page.said().endswith(f"and it is 15 % and {shown}.")
+    assert largest.first.text_content().endswith(": largest 79 %")
+    panel = page.page.locator(".panel").nth(1)
+    assert "of one random query of 32" in panel.inner_text()
+
+
+def test_each_half_of_the_weights_is_named_at_the_axis(visit, put):
+    page = visit()
+    page.open(put(ScoreBench(width=512).html()))
+    picture = page.page.locator("svg", has=page.page.get_by_role("grid"))
+    floor = picture.locator(".thin").bounding_box()["y"]
+    bars = [bar.bounding_box() for bar in picture.locator(".weight").all()]
+    for name, above in (("q · k", True), ("÷ √512", False)):
+        box = picture.get_by_text(name, exact=True).bounding_box()
+        assert (box["y"] + box["height"] < floor) == above
+        assert (box["y"] > floor) != above
+        assert box["x"] + box["width"] < min(bar["x"] for bar in bars)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_what_changes_the_charts_stands_between_them_and_the_arrows(visit, put, width):
+    page = visit(viewport={"width": width, "height": 900})
+    page.open(put(ScoreBench().html()))
+    group = page.page.get_by_role("group", name="Random vectors")
+    assert group.inner_text().startswith("32 random queries, 32 random keys")
+    box = group.bounding_box()
+    plane = page.page.locator(".picture svg").first.bounding_box()
+    weights = page.page.get_by_role("grid").bounding_box()
+    slider = page.page.get_by_role("slider", name="Width d").bounding_box()
+    draw = page.page.get_by_role("button", name="Draw others").bounding_box()
+    if width == 360:
+        assert plane["y"] + plane["height"] <= box["y"]
+    else:
+        assert plane["x"] + plane["width"] < box["x"]
+    for control in (slider, draw):
+        assert box["y"] < control["y"]
+        assert 0 < weights["y"] - control["y"] - control["height"] < 120
 
 
 def test_scores_beyond_the_histogram_are_counted_and_not_piled_up(visit, put):
@@ -228,7 +287,7 @@ def test_keys_move_the_tips(visit, put):
     for pressed in ("ArrowUp", "ArrowUp", "ArrowRight"):
         page.page.keyboard.press(pressed)
     assert query.get_attribute("aria-valuetext").startswith("1.1 across, 0.2 up; ")
-    assert page.said().startswith("q · k = 1.12, 5° apart.")
+    assert page.said().startswith("q · k = 1.12, 4.6° apart.")
     key.focus()
     for pressed in ("ArrowDown", "ArrowLeft"):
         page.page.keyboard.press(pressed)
@@ -279,14 +338,14 @@ def test_a_finger_moves_a_tip_without_scrolling(visit, put):
     box = page.page.locator(".tip .k").bounding_box()
     x, y = box["x"] + 10, box["y"] + 10
     swipe(page.page, (x, y), (x, y - 15), (x - 20, y - 60), (x - 68, y - 68))
-    assert page.said().startswith("q · k = 2.00, 45° apart.")
+    assert page.said().startswith("q · k = 2.00, 45.0° apart.")
     assert page.page.evaluate("[scrollX, scrollY]") == [0, 0]
 
 
 def test_tab_reaches_each_part_once(visit, put):
     page = visit()
     page.open(put(ScoreBench().html()))
-    stops = ["button", "input", "button", "slider", "slider", "gridcell"]
+    stops = ["button", "slider", "slider", "input", "button", "gridcell"]
     assert tab_stops(page.page) == [*stops, "button", "summary", "summary"]
 
 
@@ -294,7 +353,7 @@ def test_draw_again_draws_others_and_goes_round(visit, put):
     page = visit()
     page.open(put(ScoreBench(seed=1000).html()))
     before = page.page.locator(".bar").first.get_attribute("d")
-    page.page.get_by_role("button", name="Draw again").click()
+    page.page.get_by_role("button", name="Draw others").click()
     assert page.said() == ScoreBench(seed=1).summary()
     assert page.page.locator(".bar").first.get_attribute("d") != before
 
@@ -305,7 +364,8 @@ def test_plane_and_weights_stand_side_by_side_where_there_is_room(visit, put):
     plane, weights, histograms = (
         page.page.locator(".panel").nth(i).bounding_box() for i in range(3)
     )
-    assert plane["y"] == weights["y"]
+    group = page.page.get_by_role("group", name="Random vectors").bounding_box()
+    assert plane["y"] == group["y"]
     assert plane["x"] + plane["width"] < weights["x"]
     assert histograms["y"] >= weights["y"] + weights["height"]
 
@@ -341,12 +401,12 @@ def test_the_grey_bar_is_named(visit, put):
 )
 def test_what_is_equal_only_about_is_marked_so(visit, put, width, root):
     bench = ScoreBench(width=width)
-    assert f"Divided by {root}, scores" in bench.summary()
+    assert f" once divided by {root}. " in bench.summary()
     page = visit()
     page.open(put(bench.html()))
     assert page.said() == bench.summary()
     product = page.page.locator("text[data-part=score]")
-    assert product.inner_html() == "2.12 × 2.22 × cos 37° ≈ 3.75"
+    assert product.inner_html() == "2.12 × 2.22 × cos 37.2° ≈ 3.75"
 
 
 @pytest.mark.parametrize("corner", [-3, 3])

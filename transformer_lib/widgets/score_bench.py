@@ -84,16 +84,14 @@ class ScoreBench(RoundedFigure):
 
     def _overview(self) -> str:
         pair, plain, scaled = self.alignment(), self.plain(), self.scaled()
-        apart = f"{number(pair.degrees, 0)}° apart"
+        apart = f"{_angle(pair)} apart"
         return (
             f"q · k = {number(pair.score)}, "
             f"{apart if min(pair.lengths) > 0 else 'one of them is 0'}. "
-            f"At width {self.width}, random scores spread by {number(plain.spread, 1)}."
-            f" A query’s largest weight is {percent(plain.largest)} on average, "
-            f"{percent(max(plain.weights))} for the query shown. Divided by "
-            f"{self._root()}, scores spread by "
-            f"{number(scaled.spread, 1)}, and it is {percent(scaled.largest)} and "
-            f"{percent(max(scaled.weights))}."
+            f"At width {self.width}, random scores spread by {number(plain.spread, 1)},"
+            f" and by {number(scaled.spread, 1)} once divided by {self._root()}. "
+            f"Averaged over {COUNT} queries, the largest weight is "
+            f"{percent(plain.largest)}, and {percent(scaled.largest)} once divided."
         )
 
     def _key(self, j: int) -> str:
@@ -121,6 +119,13 @@ class ScoreBench(RoundedFigure):
     def _plotted(self) -> Any:
         """Draw the plane, the histograms and the weights with matplotlib."""
         return pictures.plot(self)
+
+
+def _angle(pair: Alignment) -> str:
+    """Degrees in so many digits that 90 is said only where the score is 0."""
+    one = number(pair.degrees, 1)
+    close = one == "90.0" and float(number(pair.score)) != 0
+    return f"{number(pair.degrees, 2) if close else one}°"
 
 
 def _check_vector(name: str, vector: list[Any]) -> None:

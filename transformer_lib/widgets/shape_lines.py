@@ -2,7 +2,7 @@
 
 The decoder is `transformer_lib.decoder.Decoder` in GPT-2's form. FLOPs are those of
 matrix products, two for each multiply-add, as PyTorch's own counter has them; bytes
-are those of each result in float32.
+are those of each result in float32, and of token numbers in int64.
 """
 
 from collections.abc import Mapping

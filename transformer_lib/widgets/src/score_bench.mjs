@@ -1,9 +1,9 @@
 // ScoreBench: one score is alignment; scores of wide random vectors make softmax saturate.
-import { figure, fill, number, pad, panel, s, set } from "./kit/index.mjs";
+import { figure, fill, h, number, pad, panel, s, set } from "./kit/index.mjs";
 import { keep, list, real, rule, whole } from "./rules/index.mjs";
 import { SPAN, bars, histograms, plane, rooms } from "./score_bench/shapes.mjs";
 import { COUNT, WIDEST, alignment, bench } from "./score_bench/values.mjs";
-import { pytorch, sentence, table } from "./score_bench/words.mjs";
+import { angle, pytorch, sentence, table } from "./score_bench/words.mjs";
 
 export { pytorch, sentence, table };
 
@@ -66,13 +66,13 @@ function tip(ui, trait, letter, kind) {
     put(ui.state()[trait].map((x, i) => x + move[i] / 10));
     event.preventDefault();
   });
-  const draw = (shape, at, vector, { score, degrees }) => {
+  const draw = (shape, at, vector, alignment) => {
     axes = shape;
     const [a, b] = vector;
     set(node, {
       transform: `translate(${at[0]} ${at[1]})`,
       "aria-valuenow": Math.round((Math.atan2(b, a) * 180) / Math.PI),
-      "aria-valuetext": `${number(a, 1)} across, ${number(b, 1)} up; ${number(degrees, 0)}° apart, score ${number(score)}`,
+      "aria-valuetext": `${number(a, 1)} across, ${number(b, 1)} up; ${angle(alignment)} apart, score ${number(alignment.score)}`,
     });
   };
   return { node, draw };
@@ -141,16 +141,31 @@ function weights(ui) {
   return { node, draw };
 }
 
-function build(ui) {
-  const parts = [onePair(ui), weights(ui), manyScores()];
-  return {
-    controls: [
+/** Weights of random vectors, below the controls that change them and the histograms. */
+function random(ui) {
+  const shown = weights(ui);
+  const node = h(
+    "div", { class: "random", role: "group", "aria-label": "Random vectors" },
+    h("p", { class: "title" }, h("b", { text: `${COUNT} random queries, ${COUNT} random keys` })),
+    h("div", { class: "controls" },
       ui.slider({
         label: "Width d", min: 1, max: 9, step: 1, format: (power) => String(2 ** power),
         get: ({ width }) => Math.log2(width), set: (power) => ({ width: 2 ** power }),
       }),
-      ui.button({ label: "Draw again", action: ({ seed }) => ({ seed: (seed % 1000) + 1 }) }),
-    ],
+      ui.button({ label: "Draw others", action: ({ seed }) => ({ seed: (seed % 1000) + 1 }) })),
+    shown.node,
+  );
+  const draw = (geometry) => {
+    set(node, { style: `width:${rooms(geometry.room).beside}px` });
+    shown.draw(geometry);
+  };
+  return { node, draw };
+}
+
+function build(ui) {
+  const parts = [onePair(ui), random(ui), manyScores()];
+  return {
+    controls: [],
     formula: {
       equation: [
         ["score", "q · k = |q| |k| cos(angle)"], "    ", ["plain", "softmax(q · k)"], "  or  ",
@@ -181,7 +196,7 @@ export default figure({
   lock: (cell) => ({ held: cell ? cell[1] : -1 }),
   build,
   css:
-    ".panel:first-child{width:min-content}" + // its title in lines, so that there is room beside it
+    ".controls:empty{display:none}.picture>.panel:first-child{width:min-content}" + // its title in lines, so that there is room beside it
     ".thin,.raster,.drop,.arc,.hand,.shadow,.spread{fill:none;stroke:var(--text)}" +
     ".thin{stroke:var(--line)}.raster{stroke:var(--soft)}.arc{stroke-width:1.5}" +
     ".drop{stroke:var(--quiet);stroke-dasharray:2 3}.shadow{stroke-width:8;stroke-opacity:.28}" +

@@ -1,16 +1,17 @@
 // Where everything stands: the plane, the histograms, the weights. Pure: no DOM.
 import { cividis, line, number, percent, scale } from "../kit/index.mjs";
 import { COUNT, REACH } from "./values.mjs";
+import { angle } from "./words.mjs";
 
 export const SPAN = 3; // of the plane, on each side of 0
-const RIM = 13; // around it, so that a tip at its end is whole
+const RIM = 18; // around it, so that a tip at its end is whole, and the product fits
 const range = (n) => [...Array(n).keys()];
 const text = (x, y, shown, kind, anchor = "middle", part = null) =>
   ({ x, y, text: shown, class: kind, "text-anchor": anchor, "data-part": part });
 
 /** Plane and weights side by side where there is room, else stacked, and less high. */
 export const rooms = (room) =>
-  room < 560 ? { side: 230, beside: room, high: 56 } : { side: 250, beside: room - 274, high: 101 };
+  room < 560 ? { side: 240, beside: room, high: 56 } : { side: 250, beside: room - 274, high: 84 };
 
 const arc = (from, to, place) => {
   const turn = Math.atan2(Math.sin(to - from), Math.cos(to - from));
@@ -25,7 +26,7 @@ export function plane({ state: { query, key }, alignment }, side) {
   const far = side - RIM;
   const [x, y] = [scale([-SPAN, SPAN], [RIM, far]), scale([-SPAN, SPAN], [far, RIM])];
   const place = ([a, b]) => [x(a), y(b)];
-  const { score, lengths, degrees } = alignment;
+  const { score, lengths } = alignment;
   const none = Math.min(...lengths) === 0;
   const share = none ? 0 : score / lengths[0] ** 2;
   const foot = query.map((a) => a * share);
@@ -40,7 +41,7 @@ export function plane({ state: { query, key }, alignment }, side) {
     arc: none ? "" : arc(Math.atan2(query[1], query[0]), Math.atan2(key[1], key[0]), place),
     texts: [
       text(side / 2, side + 12, none ? "q · k = 0.00" :
-        `${number(lengths[0])} × ${number(lengths[1])} × cos ${number(degrees, 0)}° ≈ ${number(score)}`,
+        `${number(lengths[0])} × ${number(lengths[1])} × cos ${angle(alignment)} ≈ ${number(score)}`,
       "strong", "middle", "score"),
     ],
   };
@@ -77,7 +78,7 @@ export function histograms({ state, plain, scaled, room }) {
 
 /** Query 0's weights of 32 keys: upwards as they are, downwards with the root. */
 export function bars({ state, plain, scaled }, active, room, high) {
-  const [left, base, end] = [30, high + 26, 2 * high + 28];
+  const [left, base, end] = [50, high + 26, 2 * high + 28];
   const step = (room - left - 2) / COUNT;
   const center = (j) => left + (j + 0.5) * step;
   const rows = [
@@ -99,6 +100,8 @@ export function bars({ state, plain, scaled }, active, room, high) {
         text(0, y, `${name}: largest ${percent(Math.max(...weights))}`, "strong", "start", part)),
       ...[[1, base - high], [0, base], [1, base + high]].map(([shown, y]) =>
         text(left - 6, y, shown, "quiet", "end")),
+      text(0, base - high / 2, "q · k", null, "start", "plain"),
+      text(0, base + high / 2, `÷ √${state.width}`, null, "start", "scaled"),
       text(0, end + 15, "key", "key", "start"),
       ...range(4).filter((i) => Math.abs(8 * i - held) > 2).map((i) => text(center(8 * i), end + 15, 8 * i, "key")),
       ...(held < 0 ? [] : [text(center(held), end + 15, held, "key strong")]),

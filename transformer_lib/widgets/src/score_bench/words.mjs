@@ -8,7 +8,11 @@ const root = ({ width }) => {
   return `√${width} ${x % 1 ? "≈" : "="} ${short(x, 1)}`;
 };
 
-const top = ({ weights }) => percent(Math.max(...weights));
+/** Degrees in so many digits that 90 is said only where the score is 0. */
+export function angle({ score, degrees }) {
+  const one = number(degrees, 1);
+  return `${one === "90.0" && Number(number(score)) ? number(degrees, 2) : one}°`;
+}
 
 /** The live sentence; `active` is [0, key] or null. */
 export function sentence({ state, plain, scaled, alignment }, active) {
@@ -20,13 +24,13 @@ export function sentence({ state, plain, scaled, alignment }, active) {
       `the weight ${number(scaled.weights[j])}.`
     );
   }
-  const { score, lengths, degrees } = alignment;
-  const apart = Math.min(...lengths) > 0 ? `${number(degrees, 0)}° apart` : "one of them is 0";
+  const { score, lengths } = alignment;
+  const apart = Math.min(...lengths) > 0 ? `${angle(alignment)} apart` : "one of them is 0";
   return (
     `q · k = ${number(score)}, ${apart}. At width ${state.width}, random scores spread by ` +
-    `${number(plain.spread, 1)}. A query’s largest weight is ${percent(plain.largest)} ` +
-    `on average, ${top(plain)} for the query shown. Divided by ${root(state)}, ` +
-    `scores spread by ${number(scaled.spread, 1)}, and it is ${percent(scaled.largest)} and ${top(scaled)}.`
+    `${number(plain.spread, 1)}, and by ${number(scaled.spread, 1)} once divided by ${root(state)}. ` +
+    `Averaged over ${COUNT} queries, the largest weight is ${percent(plain.largest)}, and ` +
+    `${percent(scaled.largest)} once divided.`
   );
 }
 

@@ -54,11 +54,11 @@ export function row({ lines, frame, state }, line, r) {
   texts.push(
     { x: 14, y: middle, text: bad ? "✗ view(…)" : narrow && line.copies > 1 && !line.view ? "q, k, v" : line.name, class: `token${bad ? " strong" : ""}` },
     {
-      x: narrow ? room : 158, y: middle, text: shapeText(line), class: "token quiet",
+      x: narrow ? room - 8 : 158, y: middle, text: shapeText(line), class: "token quiet",
       "text-anchor": narrow ? "end" : null,
     },
   );
-  return { boxes, texts, part: line.part, box: { x: 8, y: y + 1, width: room - 8, height: tall - 2 } };
+  return { boxes, texts, part: line.part, box: { x: 8, y: y + 1, width: room - 11, height: tall - 2 } }; // all of its ring is seen
 }
 
 /** What stands around the lines: names of columns, groups with their lines, sums. */

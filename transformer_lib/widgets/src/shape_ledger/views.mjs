@@ -30,7 +30,7 @@ export function ledger(ui) {
     const frameOf = around(geometry);
     count = lines.length;
     set(svg, { width: frame.room, height: frame.height });
-    set(note, { text: "all blocks together; FLOPs of matrix products, bytes of results in float32" });
+    set(note, { text: "all blocks; FLOPs of matrix products; bytes of results: float32, tokens int64 (8 each)" });
     fill(paths, frameOf.paths, "path");
     fill(texts, frameOf.texts.map(plain), "text");
     const [active, hold] = [ui.active()?.[0], ui.locked()?.[0]];
