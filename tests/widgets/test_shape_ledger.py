@@ -586,3 +586,30 @@ def test_largest_sizes_fit_a_phone(visit, put):
     page.open(put(ledger.html()))
     assert page.said() == ledger.summary()
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+def test_the_frame_of_a_line_is_whole(visit, put, width):
+    page = visit(viewport={"width": width, "height": 900})
+    page.open(put(ShapeLedger().html()))
+    page.grid().focus()
+    page.page.keyboard.press("ArrowDown")
+    ring = page.page.locator("[data-row='1'] .ring")
+    assert ring.evaluate("(ring) => getComputedStyle(ring).strokeWidth") == "2.5px"
+    box = ring.bounding_box()
+    seen = page.page.locator(".panel .scroll").bounding_box()
+    assert box["x"] >= seen["x"]  # with its stroke
+    assert box["x"] + box["width"] <= seen["x"] + seen["width"]
+    shape = page.page.locator(".panel text.quiet", has_text="(1, 1024)").first
+    inside = shape.bounding_box()
+    assert inside["x"] + inside["width"] + 3 <= box["x"] + box["width"]
+
+
+def test_the_bytes_of_token_numbers_are_explained(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger().html()))
+    note = page.page.locator(".title small").last.inner_text()
+    assert "float32, tokens int64 (8 each)" in note
+    tokens = ShapeLedger().lines()[0]
+    assert (tokens.name, tokens.n_bytes) == ("tokens", 8 * 1024)
+    assert torch.zeros(1024, dtype=torch.int64).nbytes == tokens.n_bytes
