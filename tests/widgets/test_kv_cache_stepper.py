@@ -296,7 +296,7 @@ def test_python_stores_what_the_model_writes_with_and_without_a_cache():
 
 def test_the_lesson():
     assert KVCacheStepper().summary() == (
-        "Step 5: without a cache, all 13 tokens are computed again, 9.82M "
+        "Step 5 of 8: without a cache, all 13 tokens are computed again, 9.82M "
         "multiply-adds; with it, only the last: 816k, 12.0 times less. It keeps "
         "26.6 kB of keys and values. The logits differ by less than 0.0001, and both "
         "pick “.”."
@@ -511,7 +511,7 @@ def test_plus_and_minus_step_from_both_sides(alive):
         page.page.locator("[role=grid] [tabindex='0']").nth(nth).focus()
         for sign, reads in (("+", 14), ("-", 13), ("-", 12), ("+", 13)):
             page.page.keyboard.press(sign)
-            assert page.said().startswith(f"Step {reads - 8}: without a cache")
+            assert page.said().startswith(f"Step {reads - 8} of 8: without a cache")
             title = page.page.locator(".panel").first.locator(".title").inner_text()
             assert f"reads {reads} tokens" in title
 
@@ -569,7 +569,7 @@ def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(alive):
     assert legend.bounding_box()["y"] == top
     field.fill("a" * 40)
     press(page, "Step", STEPS)
-    assert page.said().startswith("Step 8: without a cache, all 24 tokens")
+    assert page.said().startswith("Step 8 of 8: without a cache, all 24 tokens")
     field.fill("")
     assert page.said() == "The prompt is empty: type at least one letter."
     assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
@@ -665,6 +665,26 @@ def test_a_finger_asks_for_the_memory_of_each_model(alive):
         box = memory.locator("svg").bounding_box()
         page.page.touchscreen.tap(box["x"] + 200, box["y"] + 12)
         assert page.said().startswith(f"{model} with ")
+
+
+def test_what_the_bug_changes_is_seen_above_the_sentence(visit, put):
+    page = visit(viewport={"width": 1280, "height": 720})
+    page.open(put("<style>html{font-size:17px}</style>", KVCacheStepper().html()))
+    bug = page.page.get_by_label("bug")
+    bug.click()
+    # below the head of the book's pages, 70 px tall
+    bug.evaluate("bug => scrollBy(0, bug.getBoundingClientRect().top - 125)")
+    told = page.page.locator(".told").bounding_box()
+    assert told["y"] + told["height"] == pytest.approx(720, abs=1)
+    for seen in (page.page.locator("p.token").last, page.page.get_by_text("✗ other")):
+        box = seen.bounding_box()
+        assert box["y"] + box["height"] <= told["y"]
+
+
+def test_a_short_room_ends_the_steps():
+    figure = KVCacheStepper()
+    figure.sizes = {**figure.sizes, "max_len": 14}
+    assert figure.summary().startswith("Step 5 of 6: ")
 
 
 def test_step_and_both_sides_are_seen_together_on_a_phone(alive):

@@ -190,9 +190,10 @@ def test_browser_says_the_same_sentence(answers):
     for words in (
         "cut off by",
         "Nothing reshapes",
-        "tokens stay, to which",
-        "1 token stays, to which the model gives",
-        "is cut off.",
+        "tokens stay; at temperature",
+        "tokens stay; they had",
+        "1 token stays; it had",
+        "other was cut off.",
         "to be expected",
     ):
         assert any(words in sentence for sentence in said), words
@@ -544,6 +545,55 @@ def test_draws_extend_the_text_and_back_takes_them_away(visit, put):
     assert page.page.get_by_role("button", name="Back").is_disabled()
 
 
+SETTING = ({"temperature": 0.7}, {"temperature": 0.0}, {"temperature": 2.0})
+SETTING += ({"top_k": 1}, {"top_p": 0.3}, {"min_p": 0.5}, {"count": 100})
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_lengths_compare_from_state_to_state(visit, put, width):
+    page = visit(viewport={"width": width, "height": 800})
+    page.open(put(*(SamplingDesk(**setting).html() for setting in SETTING)))
+    for nth, setting in enumerate(SETTING):
+        live = page.page.locator(".tl-figure").nth(nth)
+        live.scroll_into_view_if_needed()
+        figure = live.locator(".fig")
+        start, half, end = figure.locator(".picture text[y='9']").all()
+        ends = [at.text_content() for at in (start, half, end)]
+        assert ends == ["0 %", "50 %", "100 %"]
+        _, before, after, _ = SamplingDesk(**setting).distribution()
+        line = start.evaluate("text => +text.getAttribute('x')")
+        long = end.evaluate("text => +text.getAttribute('x')") - line
+        for kind, shares in (("before", before), ("after", after)):
+            bar = figure.locator(f"rect.{kind}").first
+            drawn = float(bar.get_attribute("width"))
+            assert drawn == pytest.approx(shares[0] * long, abs=1e-4)
+
+
+def test_lengths_compare_in_the_still_pictures():
+    for setting in SETTING:
+        desk = SamplingDesk(**setting)
+        _, before, after, _ = desk.distribution()
+        widths = [
+            float(x) for x in re.findall(r'<rect[^>]* width="(.+?)"', desk.drawing())
+        ]
+        ratio = after[0] / before[0]
+        assert widths[0] == pytest.approx(380 * before[0], abs=0.1)
+        assert widths[1] == pytest.approx(widths[0] * ratio, abs=0.1)
+        assert desk.plot().axes[0].get_xlim() == (0, 1)
+
+
+def test_both_continuations_stand_side_by_side(visit, put):
+    page = visit(viewport={"width": 1280, "height": 720})
+    page.open(
+        put("<style>html{font-size:17px}</style>", SamplingDesk(trap=True).html())
+    )
+    page.page.locator(".say", has_text="greedy repeats").wait_for()
+    panels = page.page.locator(".panel", has_text="repeats, underlined").all()
+    greedy, sampled = (panel.bounding_box() for panel in panels)
+    assert greedy["y"] == sampled["y"]
+    assert greedy["x"] + greedy["width"] < sampled["x"]
+
+
 def test_a_hundred_draws_are_counted(visit, put):
     page = visit()
     page.open(put(SamplingDesk().html()))
@@ -739,7 +789,8 @@ def test_a_finger_can_do_what_is_to_be_tried(visit, put):
     pull(page, "top-p", 0.8)
     want.update(top_k=0, top_p=0.8)
     assert page.said() == want.summary()
-    assert "12 tokens stay, to which temperature 0.7 alone gives 82 %" in page.said()
+    stay = "12 tokens stay; at temperature 0.7 they had 82 % before 494 others were"
+    assert stay in page.said()
     page.page.get_by_role("button", name="Greedy trap").tap()
     want.trap = True
     page.page.locator(".say", has_text="greedy repeats").wait_for()
@@ -773,8 +824,8 @@ def test_the_trap_opens_under_its_button_on_a_phone(visit, put):
 @pytest.mark.parametrize(
     ("n", "said"),
     [
-        (8, "8 tokens stay, to which the model gives 80 % of the probability; 2 are"),
-        (9, "9 tokens stay, to which the model gives 90 % of the probability; 1 is"),
+        (8, "8 tokens stay; they had 80 % before 2 others were cut off."),
+        (9, "9 tokens stay; they had 90 % before 1 other was cut off."),
         (10, "All 10 tokens stay."),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from transformer_lib.widgets.kv_costs import Memory, kept_bytes
+from transformer_lib.widgets.kv_run import STEPS
 from transformer_lib.widgets.shape_words import compact
 from transformer_lib.widgets.state import number, quote
 
@@ -53,10 +54,12 @@ def _overview(figure: KVCacheStepper) -> str:
             f"{quote(figure.tokens[length])}."
         )
     times = figure.multiply_adds(0, step) / figure.multiply_adds(1, step)
+    most = min(STEPS, figure.sizes["max_len"] - figure.prompt_length)
     return (
-        f"Step {step}: without a cache, all {length} tokens are computed again, "
-        f"{again} multiply-adds; with it, only the last: {new}, {number(times, 1)} "
-        f"times less. It keeps {kept}B of keys and values. {_verdict(figure)}"
+        f"Step {step} of {most}: without a cache, all {length} tokens are computed "
+        f"again, {again} multiply-adds; with it, only the last: {new}, "
+        f"{number(times, 1)} times less. It keeps {kept}B of keys and values. "
+        f"{_verdict(figure)}"
     )
 
 

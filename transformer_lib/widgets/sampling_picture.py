@@ -18,13 +18,11 @@ _TALL, _LEFT, _LONG, _WIDTH = 26, 110, 380, 640
 
 def drawing(desk: SamplingDesk) -> str:
     """Draw each listed token as two bars, before and after; what is cut is hatched."""
-    before, after = _shares(desk)
-    scale = _LONG / max(*before, *after, 0.1)
     title = f"Next token after “{token_text(tail(desk))}”: above before, below after"
     body = [tag("text", title, x=0, y=14)]
     for row, place in enumerate(listed(desk)):
-        body += _row(desk, place, 24 + row * _TALL, scale)
-    bottom = 24 + len(before) * _TALL
+        body += _row(desk, place, 24 + row * _TALL)
+    bottom = 24 + len(listed(desk)) * _TALL
     lines = _lines(desk)
     body += [
         tag("text", text, x=0, y=bottom + 18 * i) for i, text in enumerate(lines, 1)
@@ -39,11 +37,11 @@ def _shares(desk: SamplingDesk) -> tuple[list[float], list[float]]:
     return [before[i] for i in places], [after[i] for i in places]
 
 
-def _row(desk: SamplingDesk, place: int, y: int, scale: float) -> list[str]:
+def _row(desk: SamplingDesk, place: int, y: int) -> list[str]:
     order, before, after, cut = desk.distribution()
     line = palette()["light"]["line"]
     name = token_text(desk.tokens[order[place]], 14)
-    first, second = scale * before[place], scale * after[place]
+    first, second = _LONG * before[place], _LONG * after[place]
     body = [
         tag("text", name, x=_LEFT - 8, y=y + 17, text_anchor="end"),
         tag("rect", x=_LEFT, y=y + 3, width=first, height=8, fill="none", stroke=line),
@@ -104,6 +102,7 @@ def plot(desk: SamplingDesk) -> Any:
     names = [token_text(desk.tokens[order[i]], 14) for i in places]
     axes.set_yticks(rows, [name.replace("$", r"\$") for name in names])
     axes.invert_yaxis()
+    axes.set_xlim(0, 1)  # as in the page: lengths compare from state to state
     axes.set_xlabel("probability: outlined before, filled after, hatched cut off")
     axes.set_ylabel("next token")
     return figure

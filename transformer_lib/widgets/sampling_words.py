@@ -75,12 +75,12 @@ def _staying(desk: SamplingDesk) -> str:
     if gone == 0:
         return f"All {stay} tokens stay."
     heat = desk.temperature
-    giver = "the model" if heat in (0, 1) else f"temperature {short(heat)} alone"
+    heated = "" if heat in (0, 1) else f"at temperature {short(heat)} "
     share = warm(desk.logits, heat)[:stay].sum().item()
     return (
-        f"{stay} token{'s stay' if stay > 1 else ' stays'}, to which {giver} gives "
-        f"{percent(share)} of the probability; {gone} {'are' if gone > 1 else 'is'} "
-        "cut off."
+        f"{stay} token{'s stay' if stay > 1 else ' stays'}; {heated}"
+        f"{'they' if stay > 1 else 'it'} had {percent(share)} before "
+        f"{gone} other{'s were' if gone > 1 else ' was'} cut off."
     )
 
 

@@ -69,7 +69,7 @@ export default figure({
   lock: (cell) => ({ held: cell ? cell[0] : -1 }),
   build,
   css: `
-.say{--room:4.6em}
+.say{--room:4.6em}.picture{column-gap:24px}
 button{padding:2px 8px}
 .controls{gap:.5rem}.controls>:not(button){flex:1 1 100%}.own{display:flex;gap:.75rem;align-items:center}.own>:first-child{flex:1}.own [type=text]{width:0}.own [type=number]{width:4.2em}
 .sliders{display:grid;grid-template-columns:repeat(auto-fit,minmax(16rem,1fr));gap:0 1.5rem}

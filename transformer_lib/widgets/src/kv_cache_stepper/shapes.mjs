@@ -49,7 +49,8 @@ export function side(geometry, view, from) {
       `token${i < first ? "" : " strong"}${now(i) ? "" : " quiet"}`, "end",
     );
   };
-  const low = top + count * tall + 14;
+  const low = top + count * tall + 9;
+  const down = half < 260 && 19; // one line, where it fits
   const same = gaps[step] < SAME && parting(geometry) < 0;
   return {
     // by their class: what is computed, masked, kept, gone
@@ -74,10 +75,10 @@ export function side(geometry, view, from) {
       word(left - 2, top - 8, "Q", "query strong", "end"),
       ...rows.map(label),
       word(0, low, `keeps ${view ? `${compact(length * each, " ")}B` : "nothing"}`),
-      word(0, low + 19, view && first ? `${same ? "✓ the same" : "✗ other"} logits` : "", "strong"),
+      word(down ? 0 : 140, low + down, view && first ? `${same ? "✓ the same" : "✗ other"} logits` : "", "strong"),
       word(0, 49, shown < length ? `↑ ${from[0]} ← ${from[1]} earlier` : "", "quiet"),
     ],
-    width: half, height: low + 28, rows: length, cols: length,
+    width: half, height: low + down + 9, rows: length, cols: length,
     pick(x, y) {
       const cell = [y, x].map((at, axis) => lists[axis][Math.floor((at - start[axis]) / size[axis])]);
       return cell.every((i) => i >= 0) ? cell : null;

@@ -22,7 +22,7 @@ function verdict(geometry) {
 }
 
 function overview(geometry) {
-  const { state: { left_out: out }, each, length, step, cost } = geometry;
+  const { state: { left_out: out }, each, length, step, most, cost } = geometry;
   const [again, fresh] = [cost(0, step), cost(1, step)];
   const kept = compact(length * each, " ");
   if (!step)
@@ -32,7 +32,7 @@ function overview(geometry) {
       `Step on: the next token is ${quote(geometry.said[0][0])}.`
     );
   return (
-    `Step ${step}: without a cache, all ${length} tokens are computed again, ` +
+    `Step ${step} of ${most}: without a cache, all ${length} tokens are computed again, ` +
     `${compact(again)} multiply-adds; with it, only the last: ${compact(fresh)}, ` +
     `${number(again / fresh, 1)} times less. It keeps ${kept}B of keys and values. ${verdict(geometry)}`
   );

@@ -9,16 +9,14 @@ const LINE = 24;
 const wide = (text) =>
   [...text].reduce((all, sign) => all + (sign.codePointAt(0) > 0x2e7f ? 2 : 1), 0) * SIGN;
 
-/** The room of the bars, and the largest probability: a fourth, a half, or one. */
-export function frame({ room, before, after, listed, drawn, state }) {
-  const shares = listed.flatMap((i) => [before[i], after[i], drawn[i] / (state.count || 1)]);
-  const most = [0.25, 0.5].find((top) => Math.max(...shares) <= top) ?? 1;
+/** The room of the bars: always from 0 to 1, so that lengths compare from state to state. */
+export function frame({ room, state }) {
   const small = room < 500;
   const left = small ? 82 : 122;
   const right = (small ? 88 : 98) + (state.count ? 46 : 0);
   return {
-    room, left, most, small, end: room - right,
-    x: scale([0, most], [left, room - right]), height: ROWS * TALL + 46,
+    room, left, small, end: room - right,
+    x: scale([0, 1], [left, room - right]), height: ROWS * TALL + 46,
   };
 }
 
@@ -45,7 +43,7 @@ export function row({ state, order, before, after, cut, drawn, frame: at }, plac
     paths: [
       off && { d: hatch(was.x, was.y, was.width, was.height, 5), class: "hatch" },
       state.count && !off && {
-        d: diamond(x(drawn[place] / state.count), y + 17.5), class: "count",
+        d: diamond(x(drawn[place] / state.count), y + 17.5, small ? 4 : 6.5), class: "count",
       },
     ].filter(Boolean),
     texts: [
@@ -57,11 +55,11 @@ export function row({ state, order, before, after, cut, drawn, frame: at }, plac
 }
 
 const short = (p) => (p > 0 && p < 0.005 ? "<1 %" : percent(p).replace("more than 99", ">99"));
-const diamond = (x, y) => `M${x} ${y - 6.5}l6.5 6.5l-6.5 6.5l-6.5 -6.5Z`;
+const diamond = (x, y, r) => `M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}Z`;
 
 /** What stands around the rows: the axis, the line of the cut, all other tokens. */
 export function around(geometry) {
-  const { frame: { x, left, end, most, room }, cut, listed, state } = geometry;
+  const { frame: { x, left, end, room }, cut, listed, state } = geometry;
   const bottom = 20 + ROWS * TALL;
   const rest = others(geometry);
   const all = rest.gone === rest.n;
@@ -69,11 +67,11 @@ export function around(geometry) {
   const first = ends.findIndex(Boolean);
   const y = 20 + first * TALL - 0.5;
   return {
-    raster: [0, 0.5, 1].map((part) => `M${x(part * most)} 18V${bottom}`).join(""),
+    raster: [0, 0.5, 1].map((part) => `M${x(part)} 18V${bottom}`).join(""),
     cut: first < 0 ? "" : `M0 ${y}H${room}`,
     texts: [
       ...[0, 0.5, 1].map((part) => ({
-        x: x(part * most), y: 9, text: `${100 * part * most} %`, class: "quiet",
+        x: x(part), y: 9, text: `${100 * part} %`, class: "quiet",
         "text-anchor": part ? "middle" : "start",
       })),
       ...(first < 0 ? [] : [{

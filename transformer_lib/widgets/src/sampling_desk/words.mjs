@@ -38,10 +38,10 @@ function staying({ state: { temperature }, order, cut, share }) {
   const gone = cut.filter(Boolean).length;
   if (!gone) return `All ${order.length} tokens stay.`;
   const stay = order.length - gone;
-  const giver = [0, 1].includes(temperature) ? "the model" : `temperature ${short(temperature)} alone`;
+  const heat = [0, 1].includes(temperature) ? "" : `at temperature ${short(temperature)} `;
   return (
-    `${stay} token${stay > 1 ? "s stay" : " stays"}, to which ${giver} gives ` +
-    `${percent(share)} of the probability; ${gone} ${gone > 1 ? "are" : "is"} cut off.`
+    `${stay} token${stay > 1 ? `s stay; ${heat}they` : ` stays; ${heat}it`} had ${percent(share)} ` +
+    `before ${gone} other${gone > 1 ? "s were" : " was"} cut off.`
   );
 }
 
