@@ -4,8 +4,8 @@ The committed pictures stand in `screenshots`. A new one is left in
 `_build/screenshots`; where the change is wanted, look at it and copy it there.
 
 Tolerance: pictures are made four times smaller first, so that the edges of letters,
-which every browser version draws a little differently, weigh less. Then at most 1 in 50
-of the pixels may differ by more than 24 of 255 levels, and the height by 2 %.
+which every browser version draws a little differently, weigh less. Then at most 1 in a
+hundred pixels may differ by more than 24 of 255 levels, and the height by 2 %.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ from PIL import Image
 
 COMMITTED = Path(__file__).parent / "screenshots"
 NEW = ROOT / "_build/screenshots"
-SMALLER, LEVELS, SHARE = 4, 24, 0.02
+SMALLER, LEVELS, SHARE = 4, 24, 0.01
 LOOKS = {
     "wide-light": ("light", {"viewport": {"width": 760, "height": 900}}),
     "phone-dark": ("dark", {"viewport": {"width": 360, "height": 740}}),
