@@ -567,6 +567,8 @@ def test_lengths_compare_from_state_to_state(visit, put, width):
             bar = figure.locator(f"rect.{kind}").first
             drawn = float(bar.get_attribute("width"))
             assert drawn == pytest.approx(shares[0] * long, abs=1e-4)
+    mark = figure.locator(".count").first.evaluate("path => path.getBBox().width")
+    assert mark == {360: 8, 1280: 13}[width]  # smaller where the bars are short
 
 
 def test_lengths_compare_in_the_still_pictures():
