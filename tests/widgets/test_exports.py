@@ -31,9 +31,9 @@ WAYS = {
     "position_lab": ("radio", "similarity"),
     "rope_rotor": ("slider", "Base"),
     "sampling_desk": ("button", "Draw 1"),
-    "score_bench": ("button", "Draw again"),
+    "score_bench": ("button", "Draw others"),
     "shape_ledger": ("checkbox", "tied: logits use the embedding"),
-    "softmax_mask": ("radio", "each column"),
+    "softmax_mask": ("radio", "column"),
     "train_scrub": ("button", "Step"),
     "translator": ("button", "Back"),
 }
@@ -42,7 +42,7 @@ SEEN = """() => {
   const seen = [];
   const root = document.querySelector(".tl-live").shadowRoot;
   const own = "button, select, .control, svg title, style";
-  for (const picture of root.querySelectorAll(".picture, .random")) {
+  for (const picture of root.querySelectorAll(".picture, .more")) {
     const walk = document.createTreeWalker(picture, NodeFilter.SHOW_TEXT);
     for (let node = walk.nextNode(); node; node = walk.nextNode()) {
       const range = document.createRange();

@@ -15,6 +15,7 @@ import pytest
 from figure_examples import EXAMPLES
 from figure_page import ROOT
 from PIL import Image
+from weights_page import MODELS, runs
 
 COMMITTED = Path(__file__).parent / "screenshots"
 NEW = ROOT / "_build/screenshots"
@@ -44,6 +45,8 @@ def take(visit, put, name: str, look: str) -> Path:
     page = visit(reduced_motion="reduce", color_scheme=theme, **options)
     page.open(put(EXAMPLES[name].make().html(), theme=theme))
     page.said()
+    if name in MODELS:
+        runs(page.page)
     NEW.mkdir(parents=True, exist_ok=True)
     path = NEW / f"{name}-{look}.png"
     page.page.locator(".tl-figure").screenshot(path=path)

@@ -94,7 +94,7 @@ function weights(ui) {
 function random(ui) {
   const shown = weights(ui);
   const node = h(
-    "div", { class: "random", role: "group", "aria-label": "Random vectors" },
+    "div", { role: "group", "aria-label": "Random vectors" },
     h("p", { class: "title" }, h("b", { text: `${COUNT} random queries, ${COUNT} random keys` })),
     h("div", { class: "controls" },
       ui.slider({
