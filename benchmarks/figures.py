@@ -63,7 +63,7 @@ READY = ".tl-figure[data-mounted] .fig"
 
 def figures() -> dict[str, str]:
     """Return the HTML of each figure in its first state, by its name."""
-    sys.path.insert(0, str(ROOT / "tests/widgets"))
+    sys.path.insert(0, str(ROOT / "tests/figures"))
     from figure_examples import EXAMPLES
 
     return {name: example.make().html() for name, example in EXAMPLES.items()}
@@ -91,7 +91,7 @@ def write_pages(folder: Path) -> list[str]:
     """Write a page for each figure, with the scripts that it loads."""
     host = (ROOT / "booksite/static/figure-host.js").read_text()
     (folder / "figure-host.js").write_text(host)
-    bundler = "transformer_lib/widgets/bundle.mjs"
+    bundler = "transformer_book/figures/bundle.mjs"
     run_node(ROOT, bundler, "--iife", "--outdir", str(folder / "figures"))
     found = figures()
     for name, html in found.items():

@@ -1,7 +1,7 @@
 // Times the models as a page runs them: in Node (page.py) and, bundled, in Chromium.
 import {
   argmax, createSession, createTokenizer, unpack,
-} from "../transformer_lib/widgets/src/inference/index.mjs";
+} from "../transformer_book/figures/engine/index.mjs";
 
 const PROMPT = 64;
 const REPEATS = 30;

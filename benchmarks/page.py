@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.harness import Report, Row
 from booksite.node import node_program
-from transformer_lib import pretrained
-from transformer_lib.widgets.weights import pack, scripts
+from transformer_book import pretrained
+from transformer_book.figures.weights import pack, scripts
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "benchmarks/page.mjs"

@@ -17,8 +17,8 @@ from sphinx.config import Config
 from booksite.node import require_package, run_node
 
 HERE = Path(__file__).parent
-WIDGETS = Path("transformer_lib/widgets")
-MODELS = Path("transformer_lib/pretrained/models")
+WIDGETS = Path("transformer_book/figures")
+MODELS = Path("transformer_book/pretrained/models")
 STYLES = (
     "book.css",
     "cells.css",
@@ -80,8 +80,8 @@ def build_weights(root: Path, outdir: Path) -> None:
     stamp = outdir.parent.parent / "weights.sha256"
     if is_fresh(stamp, mark) and outdir.is_dir():
         return
-    from transformer_lib.pretrained import names  # takes seconds, as it brings torch
-    from transformer_lib.widgets.weights import scripts
+    from transformer_book.figures.weights import scripts
+    from transformer_book.pretrained import names  # takes seconds, as it brings torch
 
     shutil.rmtree(outdir, ignore_errors=True)
     outdir.mkdir(parents=True)

@@ -15,10 +15,10 @@ PAGES = BUILD / "html"
 STAMP = BUILD / "book.built"
 PARTS = ("_config.yml", "_toc.yml", "*.md", "*.bib", "chapters/*", "booksite/**/*")
 PARTS_OF_FIGURES = (
-    "transformer_lib/widgets/*.mjs",
-    "transformer_lib/widgets/src/**/*",
-    "transformer_lib/widgets/weights.py",
-    "transformer_lib/pretrained/models/*/*",
+    "transformer_book/figures/*.mjs",
+    "transformer_book/figures/src/**/*",
+    "transformer_book/figures/weights.py",
+    "transformer_book/pretrained/models/*/*",
 )
 
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import settings
 from torch import Tensor
 
-PACKAGE = Path(__file__).parent.parent / "transformer_lib"
+ROOT = Path(__file__).parent.parent
 
 law = settings(deadline=None, max_examples=50, derandomize=True, database=None)
 """Each law is tried on the same fifty draws in every run."""
@@ -29,12 +29,12 @@ def coin_flips(seed: int, *shape: int) -> Tensor:
 
 
 def without_hook(name: str) -> ModuleType:
-    """Load a library module under another name, which the shape hook leaves alone.
+    """Load a module by its path, under a name that the shape hook leaves alone.
 
     Readers run without the hook: a wrong shape must reach the library's own words.
     """
     spec = importlib.util.spec_from_file_location(
-        f"bare_{name.replace('/', '_')}", PACKAGE / f"{name}.py"
+        f"bare_{name.replace('/', '_')}", ROOT / f"{name}.py"
     )
     assert spec is not None
     assert spec.loader is not None

@@ -14,13 +14,13 @@ from tools.strict_run import strict_command
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv" / "bin"
 OF_THE_BOOK = ("site", "jupyter")
-OF_THE_FIGURES = ("widgets",)
+OF_THE_FIGURES = ("figures",)
 OF_THE_NOTEBOOKS = ("notebooks", "tools")
 OF_COLAB = ("colab",)
 # These start two browsers at once, or want the machine for themselves, and print.
 ALONE = [f"tests/site/test_{name}.py" for name in ("pages", "weights", "lighthouse")]
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
-COVERAGE = ["--cov=transformer_lib", "--cov-fail-under=95"]
+COVERAGE = ["--cov=transformer_lib", "--cov=transformer_book", "--cov-fail-under=95"]
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,31 @@
 // the book works from disk too. The figures' code is in figures/<name>.js.
 (() => {
   const home = document.currentScript.src;
-  const figures = (globalThis.TransformerFigures ??= {});
+  const defined = {};
   const loading = {};
   const cleanups = new Map();
+  globalThis.TransformerFigures = {
+    home,
+    define(name, needs, make) {
+      defined[name] = { needs, make };
+    },
+  };
 
+  function script(name) {
+    return new Promise((resolve, reject) => {
+      const node = document.createElement("script");
+      node.src = new URL(`figures/${encodeURIComponent(name)}.js`, home).href;
+      node.onload = () => resolve(defined[name]);
+      node.onerror = () => reject(new Error(`there is no figure named "${name}"`));
+      document.head.append(node);
+    });
+  }
+
+  /** What a script of figures/ exports; what it needs is loaded once for all. */
   function load(name) {
-    loading[name] ??= new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = new URL(`figures/${encodeURIComponent(name)}.js`, home).href;
-      script.onload = () => resolve(figures[name]);
-      script.onerror = () => reject(new Error(`there is no figure named "${name}"`));
-      document.head.append(script);
+    loading[name] ??= script(name).then(async ({ needs, make }) => {
+      const parts = await Promise.all(needs.map(load));
+      return make(Object.fromEntries(parts.map((part, i) => [needs[i], part])));
     });
     return loading[name];
   }
@@ -53,7 +67,8 @@
     const stage = document.createElement("div");
     try {
       const model = createModel(JSON.parse(element.dataset.state || "{}"));
-      const figure = await load(element.dataset.figure);
+      load("kit"); // at once, as each figure needs it
+      const { default: figure } = await load(element.dataset.figure);
       element.append(stage);
       cleanups.set(element, await figure.render({ model, el: stage }));
       for (const node of fallback) node.remove();

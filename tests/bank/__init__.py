@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from bank.kinds import Bank, Wrong
-from transformer_lib.checks.shelf import ROOMS
+from transformer_book.exercises.registry import ROOMS
 
 BANKS: Mapping[str, Bank] = {
     name: bank

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from transformer_lib.checks.exercises import Solution
+from transformer_book.exercises.exercises import Solution
 
 
 @dataclass(frozen=True)

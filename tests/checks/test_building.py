@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_lib.checks import check
-from transformer_lib.checks.building import built, fitted
-from transformer_lib.checks.running import NotYet, Trouble
+from transformer_book.exercises import check
+from transformer_book.exercises.building import built, fitted
+from transformer_book.exercises.sandbox import NotYet, Trouble
 
 WEIGHTS = {"up.weight": torch.arange(6.0).view(3, 2)}
 

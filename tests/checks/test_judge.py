@@ -1,5 +1,6 @@
 """The judge copes with whatever a learner returns, and says what it is."""
 
+import importlib
 import threading
 import time
 
@@ -7,12 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from transformer_lib import checks
+from transformer_book import exercises as checks
+from transformer_book.exercises import CheckResult, WrongSolution, ask, check, sandbox
+from transformer_book.exercises.comparing import difference
+from transformer_book.exercises.exercises import (
+    Exercise,
+    Experiment,
+    Symptom,
+    otherwise,
+)
+from transformer_book.exercises.judging import complaint_about
 from transformer_lib.attention import attention
-from transformer_lib.checks import CheckResult, WrongSolution, ask, check, running
-from transformer_lib.checks.comparing import difference
-from transformer_lib.checks.exercises import Exercise, Experiment, Symptom, otherwise
-from transformer_lib.checks.judging import complaint_about
 
 RIGHT = attention
 judge = check("attention")
@@ -133,7 +139,7 @@ def test_an_exception_is_shown_whole_and_only_the_learners_lines():
     assert "your code raised an exception\nTraceback" in found
     assert found.endswith("KeyError: 'lost'")
     assert "in helper" in found
-    assert "running.py" not in found
+    assert "sandbox.py" not in found
 
 
 def test_a_layer_that_raises_shows_no_frames_of_torch():
@@ -207,7 +213,7 @@ def test_the_readers_own_random_numbers_go_on_as_if_nothing_had_happened():
 
 
 def test_a_loop_without_end_is_stopped(monkeypatch):
-    monkeypatch.setattr(running, "SECONDS", 0.2)
+    monkeypatch.setattr(sandbox, "SECONDS", 0.2)
     before = threading.active_count()
 
     def endless(x):
@@ -294,7 +300,8 @@ def test_an_answer_may_be_a_function():
 
 
 def test_progress_counts_what_was_right_once_but_nothing_strict(monkeypatch):
-    monkeypatch.setattr("transformer_lib.checks.solved._SOLVED", {})
+    module = importlib.import_module("transformer_book.exercises.progress")
+    monkeypatch.setattr(module, "_SOLVED", {})
     assert repr(checks.progress()) == "0 of 0 solved"
     check("attention", strict=True)(RIGHT)
     judge(...)

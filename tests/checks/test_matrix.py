@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from bank import BANKS
 
-from transformer_lib.checks import check
-from transformer_lib.checks.judging import complaint_about
-from transformer_lib.checks.shelf import EXERCISES
+from transformer_book.exercises import check
+from transformer_book.exercises.judging import complaint_about
+from transformer_book.exercises.registry import EXERCISES
 
 WRONG = [(name, title) for name, bank in BANKS.items() for title in bank.wrong]
 RIGHT = [(name, title) for name, bank in BANKS.items() for title in bank.right]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_lib.checks.shelf import EXERCISES
+from transformer_book.exercises.registry import EXERCISES
 
 ROOT = Path(__file__).parents[2]
 MUSEUM = ROOT / "chapters" / "bug_museum.ipynb"

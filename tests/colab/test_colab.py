@@ -125,7 +125,7 @@ def test_notebook_runs_alone(path: Path, colab: Colab) -> None:
 
 def test_figures_are_let_in(colab: Colab) -> None:
     """Colab shows foreign widgets only after anywidget has asked it to."""
-    figure = "from transformer_lib import widgets\nwidgets.SoftmaxMask()"
+    figure = "from transformer_book import figures as widgets\nwidgets.SoftmaxMask()"
     calls = 'import google.colab.output as o\nassert "enable_custom" in str(o.calls)'
     failure, cells = colab.run(figure, calls)
     assert failure == ""

@@ -12,7 +12,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from tools.kernels import kernel_environment
 from tools.setup.saying import ROOT
 
-PATHS = f"{ROOT}:{ROOT / 'tests/widgets'}"
+PATHS = f"{ROOT}:{ROOT / 'tests/figures'}"
 Message = dict[str, Any]
 
 

@@ -14,7 +14,7 @@ from hosts import serving
 from open_notebook import HOSTS, Notebook, opened
 from playwright.sync_api import Browser, Locator, expect
 
-from transformer_lib.widgets import KVCacheStepper
+from transformer_book.figures import KVCacheStepper
 
 WIDGETS = str(Path(__file__).parents[1] / "widgets")
 CELLS = (
@@ -34,7 +34,7 @@ CELLS = (
     "writer = figures['kv_cache_stepper']\n"
     "print(writer.source, repr(writer.prompt), writer.step, *writer.picks)",
     "from ipywidgets import Text\n"
-    "from transformer_lib.widgets import KVCacheStepper, drive\n"
+    "from transformer_book.figures import KVCacheStepper, drive\n"
     "field = Text(value='If the', continuous_update=False)\n"
     "driven = drive(KVCacheStepper(), KVCacheStepper.written, prompt=field)\n"
     "driven",

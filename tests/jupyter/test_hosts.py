@@ -13,7 +13,7 @@ from open_notebook import HOSTS, Notebook, opened
 from playwright.sync_api import Browser, expect
 
 CELLS = (
-    "from transformer_lib.widgets import SoftmaxMask\nfigure = SoftmaxMask()\nfigure",
+    "from transformer_book.figures import SoftmaxMask\nfigure = SoftmaxMask()\nfigure",
     "figure.selected = [4, 1]\nfigure.temperature = 0.0",
     "print('selected', figure.selected, 'score', figure.scores[3][1])",
     "import ipywidgets, traitlets\n"
@@ -22,7 +22,7 @@ CELLS = (
     "ipywidgets.jslink((sliders[1], 'value'), (figure, 'temperature'))\n"
     "ipywidgets.VBox(sliders)",
     "print('temperature', figure.temperature, [s.value for s in sliders])",
-    "from transformer_lib.widgets import drive\n"
+    "from transformer_book.figures import drive\n"
     "slider = ipywidgets.FloatSlider(value=1, max=2, step=0.5)\n"
     "drive(SoftmaxMask(), lambda t: {'temperature': t / 10}, t=slider)",
 )

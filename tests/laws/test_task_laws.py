@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import law
 
-from transformer_lib.tasks import (
+from transformer_book.tasks import (
     PAD,
     Characters,
     Corpus,

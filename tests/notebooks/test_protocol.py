@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "chapters/benchmark_protocol.md"
 RESULTS = ROOT / "benchmarks/results"
-FIGURES = list((ROOT / "transformer_lib/widgets/static").glob("*.mjs"))
+FIGURES = list((ROOT / "transformer_book/figures/static").glob("*.mjs"))
 HEAD = "|---|---|---|---|---|"
 SLOWER = "figures-repaint-processor-4-times-slower"
 LIMITS = [  # file, beginning of a row, what the page calls it, milliseconds

@@ -1,5 +1,6 @@
 """`pip install .` gives a package that is whole, light and open to the new."""
 
+import itertools
 import re
 import shutil
 import subprocess
@@ -61,17 +62,15 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel):
     tops = {name.split("/")[0] for name in names}
     assert tops == {
         "transformer_lib",
+        "transformer_book",
         f"transformer_lib-{PROJECT['version']}.dist-info",
     }
-    package = ROOT / "transformer_lib"
-    for pattern in ("**/*.py", "py.typed", "*.mplstyle", "widgets/static/*.mjs"):
-        wanted = {
-            p.relative_to(ROOT).as_posix()
-            for p in package.glob(pattern)
-            if "node_modules" not in p.parts
-        }
-        assert wanted, pattern
+    patterns = ("**/*.py", "**/py.typed", "**/*.mplstyle", "**/static/*.mjs")
+    for package, pattern in itertools.product(("lib", "book"), patterns):
+        folder = ROOT / f"transformer_{package}"
+        wanted = {p.relative_to(ROOT).as_posix() for p in folder.glob(pattern)}
         assert wanted <= names
+    assert not any(name.startswith("transformer_book/figures/kit/") for name in names)
 
 
 @needs_setuptools
@@ -89,12 +88,13 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 sys.path.insert(0, {str(tmp_path / "site")!r})
 import torch
-import transformer_lib.checks
-import transformer_lib.notebook
+import transformer_lib
+import transformer_book.exercises
+import transformer_book.notebook
 from transformer_lib.attention import attention, fused_attention
 from transformer_lib.masks import causal_mask
 from transformer_lib.positions import rotate
-from transformer_lib.tasks import manual_text
+from transformer_book.tasks import manual_text
 
 p = torch.arange(3)
 x = rotate(torch.ones(3, 4), p)

@@ -23,7 +23,7 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
-from transformer_lib.tasks import number_words
+from transformer_book.tasks import number_words
 from transformer_lib.tokens import (
     GPT2_ALPHABET,
     Tokenizer,

@@ -147,10 +147,10 @@ def test_sources_hold_every_kind_of_file() -> None:
         "references.bib",
         "booksite/static/figure-host.js",
         "booksite/templates/layout.html",
-        "transformer_lib/widgets/bundle.mjs",
+        "transformer_book/figures/bundle.mjs",
     } <= found
     assert any(name.startswith("chapters/") for name in found)
-    assert any(name.startswith("transformer_lib/widgets/src/kit/") for name in found)
+    assert any(name.startswith("transformer_book/figures/kit/") for name in found)
 
 
 def test_server_takes_the_next_free_port(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ HERE = """async () => {
   return {
     stop,
     html: e.outerHTML.slice(0, 100),
-    ring: e.getRootNode() !== document  // of a figure: tests/widgets/test_focus.py
+    ring: e.getRootNode() !== document  // of a figure: tests/figures/test_focus.py
       || [null, "::after"].some((part) => rings(getComputedStyle(e, part))),
     seen: inSight(),
   };

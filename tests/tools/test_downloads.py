@@ -21,7 +21,7 @@ READS = re.compile(
 CAPPED = re.compile(r"\.read\(\w[^)]*\)")
 OF_THE_HUB = "transformer_lib/checkpoints/pretrained.py"  # the model that a user names
 WITH_CHECKSUM = {
-    "transformer_lib/tasks/shakespeare.py",
+    "transformer_book/tasks/shakespeare.py",
     "tools/setup/pip_wheel.py",
     "chapters/01_tokens.ipynb",
 }
@@ -29,7 +29,14 @@ WITH_CHECKSUM = {
 
 def sources() -> Iterator[tuple[str, str]]:
     """Each file of ours that could read from the network, with its code."""
-    for top in ("transformer_lib", "booksite", "tools", "benchmarks", "chapters"):
+    for top in (
+        "transformer_lib",
+        "transformer_book",
+        "booksite",
+        "tools",
+        "benchmarks",
+        "chapters",
+    ):
         for path in (ROOT / top).rglob("*"):
             if path.suffix in (".py", ".mjs", ".js", ".html"):
                 yield str(path.relative_to(ROOT)), path.read_text("utf-8")

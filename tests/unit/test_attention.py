@@ -14,7 +14,7 @@ from transformer_lib.attention import (
     fused_attention,
 )
 
-BARE = without_hook("attention")
+BARE = without_hook("transformer_lib/attention")
 TWINS = (attention, fused_attention)
 
 

@@ -13,8 +13,8 @@ from transformer_lib.cache import (
     quantize,
 )
 
-LAYER = without_hook("cache/layer")
-COMPACT = without_hook("cache/compact")
+LAYER = without_hook("transformer_lib/cache/layer")
+COMPACT = without_hook("transformer_lib/cache/compact")
 
 
 def numbered(*values):

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from transformer_book.generate import main as sampling
+from transformer_book.pretrained.recipes import RECIPES
+from transformer_book.pretrained.store import fingerprint, load_folder
+from transformer_book.train import main as training
 from transformer_lib.parallel import Processes
-from transformer_lib.pretrained.recipes import RECIPES
-from transformer_lib.pretrained.store import fingerprint, load_folder
-from transformer_lib.sampling.__main__ import main as sampling
-from transformer_lib.training.__main__ import main as training
 
 ROOT = Path(__file__).parents[2]
 SHORT = ["--task", "reversal", "--model", "reverser", "--batch-size", "8"]
@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
 
 
 def test_a_killed_run_goes_on_from_its_snapshot(tmp_path):
-    long = ["transformer_lib.training", *SHORT, "--steps", "250"]
+    long = ["transformer_book.train", *SHORT, "--steps", "250"]
     snapshot = tmp_path / "run.safetensors"
     first = in_a_process(*long, "--snapshot", str(snapshot))
     deadline = time.monotonic() + 100
@@ -95,7 +95,7 @@ def final_loss(folder):
 
 @pytest.mark.parametrize("strategy", ["data-parallel", "sharded"])
 def test_two_processes_train_as_one(tmp_path, strategy):
-    words = ["transformer_lib.training", *SHORT, "--steps", "8"]
+    words = ["transformer_book.train", *SHORT, "--steps", "8"]
     for name, processes in {"one": 0, "two": 2}.items():
         out = ["--out", str(tmp_path / name), "--strategy", strategy]
         run = in_a_process(*words, *out, processes=processes)
@@ -107,13 +107,13 @@ def test_two_processes_train_as_one(tmp_path, strategy):
 def test_the_paper_s_model_trains_on_random_tokens(monkeypatch, capsys):
     from dataclasses import replace
 
-    from transformer_lib.pretrained import courses, recipes
+    from transformer_book.pretrained import courses, recipes
 
     small = {"d_model": 16, "d_ff": 32, "n_layers": 1, "n_heads": 2}
     base = replace(recipes.PRESETS["base"], **small)
-    monkeypatch.setattr("transformer_lib.pretrained.run.PRESETS", {"base": base})
+    monkeypatch.setattr("transformer_book.pretrained.run.PRESETS", {"base": base})
     monkeypatch.setattr(
-        "transformer_lib.pretrained.run.COURSES",
+        "transformer_book.pretrained.run.COURSES",
         {"random": lambda: courses.random(vocab_size=64)},
     )
     words = [
@@ -161,7 +161,7 @@ def test_a_snapshot_of_shards_is_refused(monkeypatch, capsys, tmp_path):
     def two():
         yield Processes(rank=0, size=2, device=torch.device("cpu"))
 
-    monkeypatch.setattr("transformer_lib.training.__main__.processes", two)
+    monkeypatch.setattr("transformer_book.train.processes", two)
     snapshot = str(tmp_path / "x")
     with pytest.raises(SystemExit, match="2"):
         training([*SHORT, "--strategy", "sharded", "--snapshot", snapshot])

@@ -12,7 +12,7 @@ from transformer_lib.blocks import FEED_FORWARDS, NORMS, POSITIONS, RESIDUALS, C
 from transformer_lib.decoder import GPT2_SMALL, LLAMA_3_2_1B
 from transformer_lib.encoder_decoder import TRANSFORMER_BASE, TRANSFORMER_BIG
 
-BARE = without_hook("blocks/config")
+BARE = without_hook("transformer_lib/blocks/config")
 SIZES = {
     "vocab_size": 13,
     "d_model": 16,

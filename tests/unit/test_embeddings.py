@@ -7,7 +7,7 @@ from tolerances import assert_near
 
 from transformer_lib.embeddings import Embedding
 
-BARE = without_hook("embeddings")
+BARE = without_hook("transformer_lib/embeddings")
 
 
 def numbered(scale=1.0):

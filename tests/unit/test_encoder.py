@@ -16,7 +16,7 @@ from transformer_lib.encoder import (
 )
 from transformer_lib.masks import padding_mask
 
-BARE = without_hook("encoder")
+BARE = without_hook("transformer_lib/encoder")
 TOKENS = draw_tokens(0, 2, 5)
 
 

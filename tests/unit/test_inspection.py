@@ -23,7 +23,7 @@ from transformer_lib.inspection import (
 from transformer_lib.masks import causal_mask, sliding_window_mask, windowed
 from transformer_lib.multihead import MultiHeadAttention, split_heads
 
-BARE = without_hook("inspection")
+BARE = without_hook("transformer_lib/inspection")
 TOKENS = draw_tokens(0, 3, 9)
 FIRST = "stack.blocks.0.attention.layer"
 SECOND = "stack.blocks.1.attention.layer"

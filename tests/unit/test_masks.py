@@ -15,7 +15,7 @@ from transformer_lib.masks import (
     windowed,
 )
 
-BARE = without_hook("masks")
+BARE = without_hook("transformer_lib/masks")
 P = torch.arange(4)
 
 

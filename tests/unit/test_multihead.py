@@ -16,8 +16,8 @@ from transformer_lib.multihead import (
     split_heads,
 )
 
-BARE = without_hook("multihead")
-BARE_ATTENTION = without_hook("attention").attention
+BARE = without_hook("transformer_lib/multihead")
+BARE_ATTENTION = without_hook("transformer_lib/attention").attention
 
 
 def test_heads_are_pieces_side_by_side():

@@ -9,8 +9,8 @@ import matplotlib as mpl
 import pytest
 import torch
 
+from transformer_book.notebook import device, setup, show
 from transformer_lib import attention, positions
-from transformer_lib.notebook import device, setup, show
 from transformer_lib.positions import kinds
 
 
@@ -57,7 +57,7 @@ def run(code, **environment):
 
 
 WRONG_SHAPE = """
-from transformer_lib.notebook import setup
+from transformer_book.notebook import setup
 setup()
 setup()
 import torch
@@ -88,7 +88,7 @@ CELLS = """
 import torch
 from IPython.testing.globalipapp import start_ipython
 shell = start_ipython()
-from transformer_lib.notebook import setup
+from transformer_book.notebook import setup
 setup()
 from transformer_lib.attention import attention
 x = torch.zeros(3, 4)

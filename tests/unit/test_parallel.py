@@ -27,7 +27,7 @@ from transformer_lib.parallel import (
 )
 from transformer_lib.training import language_model_loss, save_snapshot, train
 
-BARE = without_hook("parallel")
+BARE = without_hook("transformer_lib/parallel")
 CPU = torch.device("cpu")
 TOKENS = draw_tokens(0, 3, 9)
 

@@ -23,7 +23,10 @@ from transformer_lib.positions import (
     sinusoid,
 )
 
-WAVES, BARE = without_hook("positions/waves"), without_hook("positions/kinds")
+WAVES, BARE = (
+    without_hook("transformer_lib/positions/waves"),
+    without_hook("transformer_lib/positions/kinds"),
+)
 KINDS = {
     "none": NoPositions(),
     "sinusoidal": SinusoidalPositions(),

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from transformer_lib import pretrained, tasks
-from transformer_lib.pretrained import measures
-from transformer_lib.pretrained.recipes import PRESETS, RECIPES, Recipe
-from transformer_lib.pretrained.store import SHELF, fingerprint, load_folder, save
+from transformer_book import pretrained, tasks
+from transformer_book.pretrained import measures
+from transformer_book.pretrained.recipes import PRESETS, RECIPES, Recipe
+from transformer_book.pretrained.store import SHELF, fingerprint, load_folder, save
 
 PROMISED = {
     "number-translator": {

@@ -24,7 +24,7 @@ from transformer_lib.blocks import (
 from transformer_lib.cache import LayerCache
 from transformer_lib.decoder import Decoder
 
-BARE = without_hook("blocks/stack")
+BARE = without_hook("transformer_lib/blocks/stack")
 X = normal(0, 2, 5, 16)
 
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 from samples import without_hook
 
-from transformer_lib.tasks import NumberSplit, number_pairs, number_words
+from transformer_book.tasks import NumberSplit, number_pairs, number_words
 
 SPLIT = NumberSplit()
-BARE = without_hook("tasks/numbers")
+BARE = without_hook("transformer_book/tasks/numbers")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from transformer_lib.tasks import (
+from transformer_book.tasks import (
     PAD,
     REVERSAL_VOCAB_SIZE,
     Corpus,

@@ -13,8 +13,8 @@ from urllib.response import addinfourl
 
 import pytest
 
-from transformer_lib.tasks import shakespeare
-from transformer_lib.tasks.shakespeare import (
+from transformer_book.tasks import shakespeare
+from transformer_book.tasks.shakespeare import (
     N_BYTES,
     URL,
     https_opener,

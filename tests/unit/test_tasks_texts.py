@@ -8,7 +8,7 @@ from pydoc_data.topics import topics
 import pytest
 import torch
 
-from transformer_lib.tasks import (
+from transformer_book.tasks import (
     TOPICS,
     Characters,
     Corpus,
@@ -55,7 +55,7 @@ def watch(event, details):
     assert not event.startswith(("socket.connect", "socket.getaddrinfo")), details
 
 sys.addaudithook(watch)
-from transformer_lib.tasks import manual_text, number_words
+from transformer_book.tasks import manual_text, number_words
 assert manual_text() and number_words(3) == "three"
 """
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_lib.tasks import (
+from transformer_book.tasks import (
     SPECIAL,
     Characters,
     TextTokenizer,

@@ -24,7 +24,7 @@ from transformer_lib.tokens import (
     words,
 )
 
-BARE = without_hook("tokens/tokenizer").Tokenizer
+BARE = without_hook("transformer_lib/tokens/tokenizer").Tokenizer
 A, B, C = b"abc"
 ABC = Tokenizer(((A, B), (256, C)), ("<start>", "<end>"))
 """Knows "ab" as 256 and "abc" as 257; 258 and 259 are special."""
@@ -286,7 +286,7 @@ def test_a_new_file_is_seen_whole(tmp_path, monkeypatch):
 
 REFUSED = {
     "bytes for a text": (
-        lambda: without_hook("tokens/steps").split_words(b"abc"),
+        lambda: without_hook("transformer_lib/tokens/steps").split_words(b"abc"),
         "the text must be a str, got bytes",
     ),
     "half a character": (

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
+from transformer_book import train as door
+from transformer_book.pretrained.recipes import RECIPES, Recipe
 from transformer_lib.parallel import Processes
-from transformer_lib.pretrained.recipes import RECIPES, Recipe
-from transformer_lib.training import __main__ as door
 
 CPU = torch.device("cpu")
 WORDS = ["--task", "random", "--preset", "base"]

@@ -21,7 +21,7 @@ from transformer_lib.training import (
     train,
 )
 
-BARE = without_hook("training/loop")
+BARE = without_hook("transformer_lib/training/loop")
 VOCAB = 11
 BATCHES = [torch.arange(5 * i, 5 * i + 10).reshape(2, 5) % VOCAB for i in range(6)]
 

@@ -18,7 +18,7 @@ from transformer_lib.training import (
     token_classification_loss,
 )
 
-BARE = without_hook("training/losses")
+BARE = without_hook("transformer_lib/training/losses")
 SMOOTHING = pytest.mark.parametrize("label_smoothing", [0.0, 0.3])
 
 

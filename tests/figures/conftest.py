@@ -1,0 +1,92 @@
+"""Pages with live figures on them, from a server and from disk."""
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from figure_examples import EXAMPLES
+from figure_page import BUNDLER, ROOT, Tabs, Visit, document, run_node
+from playwright.sync_api import Browser
+
+from transformer_book.figures.weights import scripts
+from transformer_book.pretrained import names
+
+
+@pytest.fixture(params=sorted(EXAMPLES))
+def name(request: pytest.FixtureRequest) -> str:
+    """Each figure's name."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the host, and figures and models as classic scripts."""
+    folder = tmp_path_factory.mktemp("site")
+    host = (ROOT / "booksite/static/figure-host.js").read_text()
+    (folder / "figure-host.js").write_text(host)
+    run_node(BUNDLER, "--iife", "--outdir", folder / "figures")
+    (folder / "weights").mkdir()
+    for file, text in (pair for model in names() for pair in scripts(model)):
+        (folder / "weights" / file).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(site: Path) -> Iterator[str]:
+    """The address at which that folder is served."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    handler = partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
+        threading.Thread(target=http.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+
+
+@pytest.fixture(scope="session")
+def numbers() -> Iterator[int]:
+    """Numbers for pages: a browser may remember what a name held before."""
+    return count(1)
+
+
+@pytest.fixture
+def put(site: Path, numbers: Iterator[int]) -> Callable[..., str]:
+    """Write a page with these figures' HTML; the file's name comes back."""
+
+    def write(*figures: str, theme: str = "light") -> str:
+        name = f"page-{next(numbers)}.html"
+        (site / name).write_text(document("\n".join(figures), theme))
+        return name
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def tabs(chromium: Browser) -> Tabs:
+    """The pages that are open in the browser of this run."""
+    return Tabs(chromium)
+
+
+@pytest.fixture
+def visit(tabs: Tabs, server: str, site: Path) -> Iterator[Callable[..., Visit]]:
+    """visit(**context options) opens a Visit, and fails at the end on its errors."""
+    visits: list[tuple[Visit, dict[str, Any]]] = []
+
+    def start(**options: Any) -> Visit:
+        options = {"viewport": {"width": 1280, "height": 900}} | options
+        visits.append((Visit(tabs.take(options), server, site), options))
+        return visits[-1][0]
+
+    yield start
+    errors = [error for each, _ in visits for error in each.errors]
+    for each, options in visits:
+        tabs.give_back(each.leave(), options)
+    assert errors == []

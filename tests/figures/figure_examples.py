@@ -1,0 +1,220 @@
+"""One entry per figure: the shared tests are written once and run over these."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from transformer_book.figures import (
+    AttentionStepper,
+    BlockFlow,
+    BPEStepper,
+    EmbeddingLookup,
+    HeadsGrid,
+    KVCacheStepper,
+    PositionLab,
+    RoPERotor,
+    SamplingDesk,
+    ScoreBench,
+    ShapeLedger,
+    SoftmaxMask,
+    TrainScrub,
+    Translator,
+)
+from transformer_book.figures.figure import Figure
+
+HOSTILE = {
+    "script": "</script><img src=x onerror=alert(1)>",
+    "quotes": "\"'&quot;&amp;<b>",
+    "hebrew": "שלום",
+    "override": "\u202egnp.exe",
+    "emoji": "👩‍👩‍👧‍👦",
+    "combining": "e" + "\u0301" * 60,
+    "nul": "a\x00b",
+    "empty": "",
+    "long": "x" * 10_000,
+}
+
+
+@dataclass
+class Example:
+    """What the shared tests need to know about a figure."""
+
+    make: Callable[[], Figure]
+    """The example state."""
+    keys: list[str]
+    """Pressed one by one with the focus in the figure's first grid."""
+    said: str
+    """Regular expression for the live sentence after those keys."""
+    changed: dict[str, Any]
+    """Traits that the keys have changed, and their values then."""
+    bad: dict[str, Any]
+    """Traits that make a state which cannot be drawn."""
+    with_tokens: Callable[[list[str]], Figure] | None = None
+    """The figure with these two tokens, if it shows tokens."""
+
+
+def _two_tokens(tokens: list[str]) -> Figure:
+    vectors = [[1.0, 0.0], [0.0, 1.0]]
+    return AttentionStepper(
+        tokens=tokens, query=vectors, key=vectors, value=vectors, selected=[0, 1]
+    )
+
+
+def _written_tokens(tokens: list[str]) -> Figure:
+    one = {"picks": tokens[1:], "wrong_picks": tokens[1:]}
+    gaps = {"gaps": [0.0], "wrong_gaps": [0.0]}
+    return KVCacheStepper(tokens[1], prompt_length=1, tokens=tokens, **one, **gaps)
+
+
+def _followed_tokens(tokens: list[str]) -> Figure:
+    names = [token[:99] for token in (*tokens, "c")]
+    top = [[[name, 0.3] for name in names]] * 3
+    lists = {"top": top, "answer": [0.3] * 3, "lengths": [1.0, 2.0, 3.0]}
+    flow = {"prompt": "ab", "position": 0, "tokens": tokens, "norm": "pre", **lists}
+    flow |= {"changes": [1.0, 1.0], "cosines": [1.0, 1.0]}
+    return BlockFlow("ab", flow=flow, source="Python")
+
+
+def _read_tokens(tokens: list[str]) -> Figure:
+    numbers = {"maps": [[[10_000, 4000, 6000]]], "scores": [[[0.3, 0.4]]]}
+    stored = {"source": "Python", "ids": [0, 1], "off": [], "first": None, **numbers}
+    stored["losses"] = [[[], 1.0], [[[0, 0]], 2.0]]
+    return HeadsGrid(
+        source="Python", ids=[0, 1], tokens=tokens, shown=[[0, 0]], stored=stored
+    )
+
+
+def _translated_tokens(tokens: list[str]) -> Figure:
+    """Of long tokens, only the beginnings are written too."""
+    target = [token[:99] for token in tokens]
+    chances = [[[token, 0.5]] for token in target]
+    parts = {"chances": chances, "weights": [[[[900, 100], [500, 500]]]]}
+    answer = Translator().answer | {"source": tokens, "target": target} | parts
+    return Translator(answer=answer)
+
+
+def _repeated_tokens(tokens: list[str]) -> Figure:
+    even = [[100], [50, 50], [34, 33, 33], [25, 25, 25, 25]]
+    record = {
+        "steps": [0, 100],
+        "first": [0.7, 0.7],
+        "second": [0.7, 0.1],
+        "tokens": tokens,
+        "said": [["b", "b", "b"], ["b", "b", "a"]],
+        "heads": ["layer 0, head 0", "layer 1, head 0"],
+        "maps": [[even, even], [even, even]],
+    }
+    return TrainScrub(record)
+
+
+EXAMPLES: dict[str, Example] = {
+    "attention_stepper": Example(
+        make=lambda: AttentionStepper(step="scores"),
+        keys=["Home", "ArrowRight", "ArrowRight", "Enter"],
+        said="the 4 products of “it” and “slept” sum to 1.74, number 3 of 5 scores",
+        changed={"selected": [4, 2], "locked": True},
+        bad={"query": [[1.0]]},
+        with_tokens=_two_tokens,
+    ),
+    "block_flow": Example(
+        make=BlockFlow,
+        keys=["ArrowDown", "Enter"],
+        said="Block 1, attention, adds 10.6 at 85°, nearly across, to a stream of 17.1",
+        changed={"selected": [1]},
+        bad={"selected": [9]},
+        with_tokens=_followed_tokens,
+    ),
+    "bpe_stepper": Example(
+        make=BPEStepper,
+        keys=["ArrowDown", "Enter"],
+        said="“t” . “w”, 5 times, is number 2 of 18 pairs. Merged, it would leave 66 ",
+        changed={"selected": [116, 119]},
+        bad={"step": -1},
+    ),
+    "embedding_lookup": Example(
+        make=EmbeddingLookup,
+        keys=["ArrowDown", "ArrowRight", "Enter"],
+        said="“two” is row 1; its number 1 is 1.51. Nearest by cosine after step 200:",
+        changed={"selected": [1, 1]},
+        bad={"step": 7},
+        with_tokens=lambda tokens: EmbeddingLookup(tokens, [[1.0, 0.0], [0.0, 1.0]]),
+    ),
+    "kv_cache_stepper": Example(
+        make=KVCacheStepper,
+        keys=["Home", "ArrowDown", "Enter"],
+        said="Without a cache: query 1 “he” and key 0 “T”, computed 6 times by now",
+        changed={"selected": [0, 1, 0]},
+        bad={"step": 99},
+        with_tokens=_written_tokens,
+    ),
+    "heads_grid": Example(
+        make=HeadsGrid,
+        keys=["Home", "ArrowDown", "Enter"],
+        said="Layer 1, head 0: induction 0.88, token before 0.06, entropy 0.48 nats. ",
+        changed={"selected": [1, 0], "shown": [[1, 0], [0, 2]]},
+        bad={"selected": [2, 0]},
+        with_tokens=_read_tokens,
+    ),
+    "position_lab": Example(
+        make=PositionLab,
+        keys=["Home", "ArrowRight", "ArrowDown", "Enter"],
+        said="Position 1, dimension 1: 0.54. Dimension 1 is a cosine",
+        changed={"position": 1, "dimension": 1},
+        bad={"d_model": 7},
+        with_tokens=lambda tokens: PositionLab(view="order", tokens=tokens),
+    ),
+    "rope_rotor": Example(
+        make=RoPERotor,
+        keys=["Home", "ArrowRight", "Enter"],
+        said="Pair 1, dimensions 1 and 5, one of each half: one round in 62.8",
+        changed={"pair": 1},
+        bad={"m": 40},
+    ),
+    "sampling_desk": Example(
+        make=SamplingDesk,
+        keys=["ArrowDown", "Enter"],
+        said="“␣se” is number 2 of 506: 7 % before, 12 % after",
+        changed={"held": 382},
+        bad={"temperature": -1.0},
+        with_tokens=lambda tokens: SamplingDesk("", logits=[1, 0], tokens=tokens),
+    ),
+    "score_bench": Example(
+        make=ScoreBench,
+        keys=["Home", "ArrowRight", "Enter"],
+        said=r"Key 1: its score is .*, its weight 0\.\d\d. Divided by √64 = 8, the",
+        changed={"held": 1},
+        bad={"width": 3},
+    ),
+    "shape_ledger": Example(
+        make=ShapeLedger,
+        keys=["ArrowDown", "Enter"],
+        said="embedding makes .1, 1024, 768.: 38,597,376 parameters, 31 % of all",
+        changed={"selected": [1]},
+        bad={"length": 0},
+    ),
+    "softmax_mask": Example(
+        make=SoftmaxMask,
+        keys=["ArrowDown", "Home", "ArrowRight", "+", "Enter"],
+        said="Query “and” gives 30 % of its weight to “cat”; 1 of 5 keys is masked",
+        changed={"selected": [3, 1]},
+        bad={"scores": [[1.0]]},
+        with_tokens=SoftmaxMask,
+    ),
+    "train_scrub": Example(
+        make=TrainScrub,
+        keys=["ArrowDown", "ArrowDown", "ArrowRight", "Enter"],
+        said="layer 0, head 2: “O” at position 2 looks 22 % at “P” at position 1, the",
+        changed={"selected": [0, 2, 1]},
+        bad={"frame": -1},
+        with_tokens=_repeated_tokens,
+    ),
+    "translator": Example(
+        make=Translator,
+        keys=["Home", "ArrowDown", "Enter"],
+        said="Step 2 wrote “und” .more than 99 %; second best .* it looked 66 % at “-”",
+        changed={"selected": [1]},
+        bad={"head": [9, 9]},
+        with_tokens=_translated_tokens,
+    ),
+}
+SHOW_TOKENS = sorted(name for name, each in EXAMPLES.items() if each.with_tokens)

@@ -1,0 +1,141 @@
+"""What the tests of live figures share: node, pages, and a visit to a page."""
+
+import json
+import re
+import subprocess
+from collections import defaultdict
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).parents[2]
+BUNDLER = ROOT / "transformer_book/figures/bundle.mjs"
+GROUNDS = {"light": ("#ffffff", "#212529"), "dark": ("#121212", "#ced6dd")}
+READY = ".tl-figure[data-mounted] .fig"
+# A small model in the place of anywidget's, and where the figure is mounted.
+MODEL = """
+  const heard = {};
+  const model = {
+    get: (key) => state[key],
+    set(key, value) { state[key] = value; for (const f of heard[key] ?? []) f(); },
+    on(event, f) { (heard[event.slice(7)] ??= new Set()).add(f); },
+    off(event, f) { heard[event.slice(7)]?.delete(f); },
+    save_changes() {},
+  };
+  const el = document.querySelector("main").appendChild(document.createElement("div"));
+"""
+
+
+def run_node(*arguments: Any, stdin: str | None = None) -> str:
+    """Standard output of node; its standard error is the failure's message."""
+    command = ["node", *map(str, arguments)]
+    done = subprocess.run(
+        command, input=stdin, capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def document(body: str, theme: str = "light") -> str:
+    """A page of the book in short: language, title, main, the host script."""
+    ground, text = GROUNDS[theme]
+    return f"""<!doctype html><html lang="en"><head><meta charset="utf-8">
+<title>Figures</title><meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,">
+<style>body{{margin:16px auto;max-width:720px;padding:0 8px;background:{ground};
+color:{text};font:16px/1.6 system-ui,sans-serif}}</style></head>
+<body><main><h1>Figures</h1>{body}</main>
+<script src="figure-host.js"></script></body></html>"""
+
+
+class Tabs:
+    """Open pages, used again by whoever wants the same options of the context.
+
+    To load a document into an open page takes half as long as into a new one.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self.free: dict[str, list[Page]] = defaultdict(list)
+
+    def take(self, options: dict[str, Any]) -> Page:
+        """Return a blank page with these options."""
+        free = self.free[repr(options)]
+        return free.pop() if free else self.browser.new_context(**options).new_page()
+
+    def give_back(self, page: Page, options: dict[str, Any]) -> None:
+        """Make the page as it was when it was new."""
+        page.unroute_all()
+        page.set_viewport_size(options["viewport"])
+        page.mouse.move(0, 0)
+        page.goto("about:blank")
+        self.free[repr(options)].append(page)
+
+
+class Visit:
+    """An open page that remembers every error and every request to elsewhere."""
+
+    def __init__(self, page: Page, server: str, site: Path) -> None:
+        self.page, self.server, self.site = page, server, site
+        self.errors: list[str] = []
+        self.ears = {
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "console": self._heard,
+            "dialog": self._alarmed,
+            "request": self._asked,
+        }
+        for event, ear in self.ears.items():
+            page.on(event, ear)
+
+    def leave(self) -> Page:
+        """Hear no more of the page, which another may use now."""
+        for event, ear in self.ears.items():
+            self.page.remove_listener(event, ear)
+        return self.page
+
+    def _heard(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def _alarmed(self, dialog: Any) -> None:
+        self.errors.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _asked(self, request: Any) -> None:
+        if not re.match(f"{self.server}|file://|data:|blob:", request.url):
+            self.errors.append(f"request to {request.url}")
+
+    def open(self, file: str, *, disk: bool = False, live: bool = True) -> Page:
+        """Load the page and wait until its first figure is alive."""
+        home = self.site.as_uri() if disk else self.server
+        self.page.goto(f"{home}/{file}")
+        if live:
+            self.page.wait_for_selector(READY)
+        return self.page
+
+    def wait_for_both(self) -> None:
+        """Wait until the second figure, which may be far below, is alive too."""
+        self.page.locator(".tl-figure").nth(1).scroll_into_view_if_needed()
+        self.page.wait_for_function(
+            "document.querySelectorAll('[data-mounted]').length === 2"
+        )
+
+    def grid(self, nth: int = 0) -> Any:
+        """The first grid's tab stop in the nth figure."""
+        figure = self.page.locator(".tl-figure").nth(nth)
+        return figure.locator("[data-row][tabindex='0']").first
+
+    def said(self, nth: int = 0) -> str:
+        """The live sentence of the nth figure, when all is painted."""
+        self.page.evaluate("() => new Promise(requestAnimationFrame)")
+        return self.page.locator(".say").nth(nth).inner_text()
+
+
+def placeholder(figure_name: str, state: dict[str, Any]) -> str:
+    """A figure's element with a state that Python would refuse."""
+    data = escape(json.dumps(state))
+    return (
+        f'<div class="tl-figure" data-figure="{figure_name}" data-state="{data}"></div>'
+    )

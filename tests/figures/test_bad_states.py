@@ -1,0 +1,144 @@
+"""A state that cannot be shown is refused in words, in Python and in the page."""
+
+import json
+import re
+
+import pytest
+from bad_states import BAD_STATES, in_page, patched
+from figure_examples import EXAMPLES
+from figure_page import READY, placeholder
+from playwright.sync_api import expect
+from traitlets import Int, TraitError
+
+from booksite.landing import stored_figure
+from transformer_book.figures import schema as rules
+from transformer_book.figures.figure import Figure
+from transformer_book.figures.state import StateError
+
+TALL = {"viewport": {"width": 1280, "height": 9000}}  # so that all figures are in sight
+
+
+def test_every_figure_has_bad_states_of_every_kind():
+    assert sorted(BAD_STATES) == sorted(EXAMPLES)
+    for name, all_bad in BAD_STATES.items():
+        kinds = {bad.kind for bad in all_bad}
+        assert {"length", "number", "text", "index"} <= kinds, name
+        assert kinds & {"large", "bytes"}, name
+    with_rows = {
+        name for name, bads in BAD_STATES.items() if "sum" in {b.kind for b in bads}
+    }
+    assert with_rows == {"heads_grid", "train_scrub", "translator"}
+
+
+def test_python_names_rule_and_value_and_changes_nothing(name):
+    figure = EXAMPLES[name].make()
+    before = json.dumps(figure.state())
+    for bad in BAD_STATES[name]:
+        patch = patched(figure.state(), bad)
+        with pytest.raises((ValueError, TraitError)) as refused:
+            figure.update(**patch)
+        assert re.search(bad.python, str(refused.value)), (bad.kind, str(refused.value))
+        assert json.dumps(figure.state()) == before, bad.kind
+
+
+def test_the_page_names_rule_and_value_and_the_rest_lives(visit, put, name):
+    example = EXAMPLES[name]
+    good = example.make()
+    states = [
+        in_page(good.state() | patched(good.state(), b)) for b in BAD_STATES[name]
+    ]
+    page = visit(**TALL)
+    page.open(put(*(placeholder(name, state) for state in states), good.html()))
+    figures = page.page.locator(".tl-figure")
+    expect(page.page.locator(READY)).to_have_count(len(states) + 1)
+    for nth, bad in enumerate(BAD_STATES[name]):
+        alert = figures.nth(nth).locator(".error")
+        expect(alert).to_have_text(
+            re.compile(f"^This figure cannot be drawn: .*{bad.page}")
+        )
+        assert alert.is_visible(), bad.kind
+        assert figures.nth(nth).get_by_role("button").all_inner_texts()[-1:] == [
+            "Reset"
+        ]
+    last = figures.last
+    assert last.locator(".error").is_hidden()
+    assert last.locator(".say").inner_text() == good.summary()
+    last.locator("[data-row][tabindex='0']").first.focus()
+    for key in example.keys:
+        page.page.keyboard.press(key)
+    expect(last.locator(".say")).to_have_text(re.compile(example.said))
+
+
+def test_an_unknown_figure_is_said_and_the_rest_lives(visit, put):
+    good = EXAMPLES["rope_rotor"].make()
+    page = visit(**TALL)
+    page.page.goto(f"{page.server}/{put(placeholder('nosuch', {}), good.html())}")
+    message = page.page.locator(".tl-figure-message")
+    expect(message).to_have_text(
+        'This figure stays still: there is no figure named "nosuch".'
+    )
+    assert message.get_attribute("role") == "status"
+    expect(page.page.locator(".say")).to_have_text(good.summary())
+    page.grid(1).focus()
+    page.page.keyboard.press("ArrowRight")
+    page.page.keyboard.press("Enter")
+    expect(page.page.locator(".say")).to_have_text(re.compile("^Pair 1"))
+    page.page.wait_for_timeout(0)
+    told = [error for error in page.errors if "nosuch" in error or "404" in error]
+    assert told == page.errors  # the browser and the host say it to developers too
+    page.errors.clear()
+
+
+@pytest.mark.parametrize("order", [None, "x", 7])
+def test_a_part_of_another_kind_is_said_too(visit, put, order):
+    state = EXAMPLES["position_lab"].make().state() | {"tokens": order, "order": order}
+    page = visit(**TALL)
+    page.open(put(placeholder("position_lab", state)))
+    said = page.page.locator(".error").inner_text()
+    assert f"tokens must be a list, got {json.dumps(order)}" in said
+    assert page.page.locator("summary").first.is_hidden()  # there is nothing to take
+
+
+def test_what_traitlets_would_leave_half_changed_is_rolled_back():
+    class Fragile(Figure):
+        name = "rope_rotor"
+        first = Int(0)
+        second = Int(0)
+
+        def check(self, state):
+            if state["second"]:
+                raise KeyError("lost")
+
+    figure = Fragile()
+    with pytest.raises(
+        StateError, match="must be as Fragile describes it, got 5: 'lost'"
+    ):
+        figure.update(first=5, second=1)
+    assert figure.state() == {"first": 0, "second": 0}
+    with pytest.raises(StateError, match="first must be a number, got True"):
+        figure.first = True
+
+
+def test_python_names_the_rule_of_a_part():
+    rule = rules.parts(a=rules.each(rules.whole(0, 3)), b=rules.row(rules.text))
+    rule("state", {"a": [0, 3], "b": ["x"]})
+    for value, said in [
+        ([], r"state must be a dict with \['a', 'b'\], got \[\]"),
+        ({"a": [0], "c": 1}, "state must be a dict with .*, got {'a'"),
+        (
+            {"a": [True], "b": ["x"]},
+            r"state.a\[0\] must be a whole .* 0 to 3, got True",
+        ),
+        ({"a": 5, "b": ["x"]}, "state.a must be a list, got 5"),
+        ({"a": [], "b": []}, r"state.b must be a list of 1 entries, got \[\]"),
+        ({"a": [], "b": ["\ud800"]}, r"state.b\[0\] must be valid Unicode text, got"),
+    ]:
+        with pytest.raises(StateError, match=said):
+            rule("state", value)
+
+
+def test_python_refuses_an_unknown_figure_by_name(tmp_path):
+    notebook = tmp_path / "a.ipynb"
+    notebook.write_text('{"cells": []}')
+    with pytest.raises(Exception, match=r"must be one that .* shows, got 'nosuch'"):
+        stored_figure(notebook, "nosuch")

@@ -1,0 +1,206 @@
+"""BertViz's views: what they are told, in a notebook and on a page."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+import torch
+from docutils import nodes
+from figure_page import ROOT
+from playwright.sync_api import Browser, Page
+from torch import Tensor
+
+from booksite import bertviz, extension
+from booksite.bertviz import HOST, build_views
+from transformer_book.figures import head_view, model_view
+
+TOKENS = ["ein", "und", "zwanzig", "</script><img src=x onerror=bad()>"]
+VIEWS = {"head": head_view, "model": model_view}
+
+
+def weights(layers: int = 2, heads: int = 3, seq: int = 4) -> list[Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randn(layers, 1, heads, seq, seq, generator=generator)
+    return list(scores.softmax(-1))
+
+
+@pytest.fixture(params=sorted(VIEWS))
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bertviz")
+    build_views(ROOT, folder / "bertviz")
+    host = (ROOT / "booksite/static" / HOST).read_text()
+    (folder / HOST).write_text(host)
+    return folder
+
+
+@pytest.fixture
+def open_page(chromium: Browser, scripts: Path) -> Iterator[Callable[..., Page]]:
+    """Open a page from disk; at the end, nothing was said, run or asked of others."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    said: list[str] = []
+
+    expected: list[str] = []
+
+    def start(body: str, *words: str) -> Page:
+        expected.extend(words)
+        (scripts / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{body}")
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: said.append(request.url))
+        page.goto((scripts / "page.html").as_uri())
+        return page
+
+    yield start
+    context.close()
+    assert [text for text in said if not text.startswith("file:")] == expected
+
+
+def published(html: str) -> str:
+    """The HTML as the site has it."""
+    raw = nodes.raw("", html, format="html")
+    document = nodes.container("", raw)
+    bertviz.drop_scripts(None, document, "page")  # type: ignore[arg-type]
+    return f'{raw.astext()}<script src="{HOST}"></script>'
+
+
+def test_view_is_told_these_weights_and_tokens(kind: str) -> None:
+    given = weights()
+    view = VIEWS[kind](given, TOKENS)
+    (told,) = view.params["attention"]
+    assert told["left_text"] == told["right_text"] == TOKENS
+    expected = torch.cat(given).double()
+    assert (torch.tensor(told["attn"]) - expected).abs().max() <= 0.0005
+    assert repr(view) == f"BertViz, {kind} view: 2 layers of 3 heads on 4 tokens"
+
+
+def test_same_weights_give_the_same_text_and_others_another(kind: str) -> None:
+    make = VIEWS[kind]
+    first = make(weights(), TOKENS)._repr_html_()
+    assert first == make(weights(), TOKENS)._repr_html_()
+    root = re.search('id="(bertviz-[0-9a-f]+)"', first)
+    other = make(weights(), ["a", "b", "c", "d"])._repr_html_()
+    assert root is not None
+    assert root[1] not in other
+
+
+def test_token_cannot_end_the_script(kind: str) -> None:
+    html = VIEWS[kind](weights(), TOKENS)._repr_html_()
+    assert html.count("</script>") == 1
+    assert "<img" not in html
+    state = re.search('data-state="([^"]*)"', html)
+    assert state is not None
+    told = json.loads(unescape(state[1]))
+    assert told["attention"][0]["left_text"] == TOKENS
+
+
+@pytest.mark.parametrize(
+    ("attention", "tokens", "words"),
+    [
+        (weights(), TOKENS[:3], r"seq the number of tokens, got \(1, 3, 4, 4\) for 3"),
+        ([torch.ones(2, 1, 4, 4)], TOKENS, r"\(1, n_heads, seq, seq\).* got \(2, 1"),
+        ([torch.ones(4, 4)], TOKENS, r"got \(4, 4\) for 4 tokens"),
+        ([], TOKENS, "one tensor for each layer, got none"),
+        (weights(seq=65), ["a"] * 65, "1 to 64 tokens here, got 65"),
+        (weights(), [], "1 to 64 tokens here, got 0"),
+    ],
+)
+def test_bad_weights_are_refused(
+    kind: str, attention: list[Tensor], tokens: list[str], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        VIEWS[kind](attention, tokens)
+
+
+def test_head_view_lives_on_a_page(open_page: Callable[..., Page]) -> None:
+    page = open_page(published(head_view(weights(), TOKENS)._repr_html_()))
+    view = page.locator("[data-mounted]")
+    view.wait_for()
+    layer = page.get_by_label("Layer", exact=True)
+    assert layer.locator("option").all_inner_texts() == ["0", "1"]
+    lines = view.locator("line")
+    assert lines.count() == 3 * 4 * 4
+    drawn = "lines => lines.map(line => line.getAttribute('stroke-opacity'))"
+    first = lines.evaluate_all(drawn)
+    layer.select_option("1")
+    assert lines.evaluate_all(drawn) != first
+    assert view.locator("text", has_text="</script><img").count() == 2
+    assert page.locator("img").count() == 0
+
+
+def test_model_view_lives_on_a_page(open_page: Callable[..., Page]) -> None:
+    page = open_page(published(model_view(weights(), TOKENS)._repr_html_()))
+    view = page.locator("[data-mounted]")
+    view.wait_for()
+    assert view.locator("line").count() == 2 * 3 * 4 * 4
+    assert view.locator(".detail").count() == 0
+    view.locator("rect[style*='opacity: 0;']").nth(4).click()
+    view.locator(".detail").first.wait_for()
+    assert page.locator("img").count() == 0
+
+
+def test_two_views_share_a_page(open_page: Callable[..., Page]) -> None:
+    both = (make(weights(), TOKENS)._repr_html_() for make in VIEWS.values())
+    page = open_page("".join(map(published, both)))
+    page.locator("[data-mounted]").nth(1).wait_for()
+    assert page.locator("[data-bertviz=head] line").count() == 48
+    assert page.locator("[data-bertviz=model] line").count() == 96
+
+
+def test_missing_script_is_told(open_page: Callable[..., Page], scripts: Path) -> None:
+    html = published(head_view(weights(), TOKENS)._repr_html_())
+    missing = "Failed to load resource: net::ERR_FILE_NOT_FOUND"
+    nosuch = html.replace('data-bertviz="head"', 'data-bertviz="nosuch"')
+    page = open_page(nosuch, missing)
+    status = page.get_by_role("status")
+    status.wait_for()
+    assert status.inner_text() == "BertViz stays still: nosuch.js did not come."
+
+
+def test_view_runs_in_a_notebook(open_page: Callable[..., Page]) -> None:
+    """As there, with a require.js that knows jQuery and D3."""
+    shim = """<script src="bertviz/parts.js"></script><script>
+      globalThis.require = { config() {} };
+      globalThis.requirejs = (names, run) => run(...BertVizParts);
+      console.log = () => {};</script>"""
+    page = open_page(shim + head_view(weights(), TOKENS)._repr_html_())
+    assert page.locator("line").count() == 48
+    assert page.locator("img").count() == 0
+
+
+def test_a_page_without_a_view_loads_nothing_of_it() -> None:
+    asked: list[str] = []
+
+    class App:
+        def add_js_file(self, name: str, **_: object) -> None:
+            asked.append(name)
+
+    app = App()
+    bertviz.add_host(app, "p", "t", {"body": "<p>BertViz</p>"}, None)  # type: ignore[arg-type]
+    assert asked == []
+    view = {"body": published(head_view(weights(), TOKENS)._repr_html_())}
+    bertviz.add_host(app, "p", "t", view, None)  # type: ignore[arg-type]
+    assert asked == [HOST]
+
+
+def test_the_book_sets_it_up() -> None:
+    """Left out of the extension, a page asks cdnjs for the scripts."""
+    connected: list[object] = []
+
+    class App:
+        def connect(self, _event: str, listener: object, **_: object) -> None:
+            connected.append(listener)
+
+        def __getattr__(self, _name: str) -> Callable[..., None]:
+            return lambda *_args, **_kwargs: None
+
+    extension.setup(App())  # type: ignore[arg-type]
+    assert {bertviz.add_views, bertviz.drop_scripts, bertviz.add_host} <= {*connected}

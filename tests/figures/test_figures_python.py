@@ -1,0 +1,238 @@
+"""Every figure's Python side: state, checks, and what it hands to a page."""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import traitlets
+from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
+from figure_page import BUNDLER, ROOT, run_node
+
+from transformer_book.figures.figure import Figure
+from transformer_book.figures.state import LIMIT
+
+WIDGETS = ROOT / "transformer_book/figures"
+
+
+SAY_ALL = """\
+import json
+from figure_examples import EXAMPLES
+made = {name: example.make() for name, example in EXAMPLES.items()}
+print(json.dumps({name: [repr(f), f.html()] for name, f in made.items()}))"""
+
+
+class Tags(HTMLParser):
+    """The tags, the attributes and the text of a piece of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_state_is_json_in_the_traits_own_names(name):
+    figure = EXAMPLES[name].make()
+    state = figure.state()
+    assert set(state) == set(figure.state_names)
+    assert all(figure.trait_metadata(trait, "sync") for trait in state)
+    assert all(re.fullmatch("[a-z_]+", trait) for trait in state)
+    assert json.loads(json.dumps(state)) == state
+
+
+@pytest.fixture(scope="module")
+def two_processes():
+    """What two processes with other hashes say of all figures: {name: [text, html]}."""
+    environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", SAY_ALL],
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).parent,
+            env=environment | {"PYTHONHASHSEED": seed},
+        )
+        for seed in ("1", "2")
+    ]
+    said = [process.communicate()[0] for process in started]
+    assert [process.returncode for process in started] == [0, 0]
+    return [json.loads(text) for text in said]
+
+
+def test_html_and_text_are_the_same_for_the_same_state(name, two_processes):
+    first, second = two_processes
+    assert first[name] == second[name]
+    assert not re.search("0x[0-9a-f]{6,}| id=", "".join(first[name]))
+
+
+def test_bundle_holds_widget_html_and_plain_text(name):
+    figure = EXAMPLES[name].make()
+    data, metadata = figure._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert data["text/html"] == figure.html()
+    assert data["text/plain"] == repr(figure)
+    assert isinstance(metadata, dict)
+    assert type(figure)._ipython_display_ is None
+
+
+def test_html_shows_summary_picture_and_table_without_script(name):
+    figure = EXAMPLES[name].make()
+    html = figure.html()
+    tags = Tags(html)
+    attributes = dict(tags.attributes[:3])
+    assert attributes["class"] == "tl-figure"
+    assert attributes["data-figure"] == name
+    assert json.loads(attributes["data-state"]).keys() == figure.state().keys()
+    assert {"p", "svg", "table", "th", "td"} <= set(tags.tags)
+    assert not {"script", "style", "iframe"} & set(tags.tags)
+    assert {"role", "aria-label"} <= {key for key, _ in tags.attributes}
+    assert "style" not in {key for key, _ in tags.attributes}
+    assert figure.summary() in tags.text
+    assert len(html) < 100_000
+
+
+def test_numbers_on_the_page_have_few_digits(name):
+    html = EXAMPLES[name].make().html()
+    assert not re.search(r"\d\.\d{5}", html)
+
+
+def test_all_but_four_figures_show_tokens():
+    # bytes and their pieces, which BPEStepper shows, have tests of their own
+    without = {"bpe_stepper", "rope_rotor", "score_bench", "shape_ledger"}
+    assert set(SHOW_TOKENS) == EXAMPLES.keys() - without
+
+
+@pytest.mark.parametrize("name", SHOW_TOKENS)
+def test_long_state_is_refused_with_its_size_and_the_limit(name):
+    example = EXAMPLES[name]
+    with pytest.raises(ValueError, match=rf"at most {LIMIT} bytes, got \d{{5}}"):
+        example.with_tokens(["a" * LIMIT, "b"])
+
+
+def test_bad_state_is_refused_and_rolled_back(name):
+    figure = EXAMPLES[name].make()
+    before = figure.state()
+    with pytest.raises(ValueError, match="got"):
+        figure.update(**EXAMPLES[name].bad)
+    assert figure.state() == before
+    with pytest.raises((ValueError, traitlets.TraitError)):
+        type(figure)(**EXAMPLES[name].bad)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("name", SHOW_TOKENS)
+def test_hostile_tokens_stay_text(name, kind):
+    example = EXAMPLES[name]
+    harmless, hostile = (
+        example.with_tokens([token, "b"]).html() for token in ("a", HOSTILE[kind])
+    )
+    assert Tags(hostile).tags == Tags(harmless).tags
+    assert [k for k, _ in Tags(hostile).attributes] == [
+        k for k, _ in Tags(harmless).attributes
+    ]
+
+
+def test_traits_link_to_controls(name):
+    import ipywidgets
+
+    figure = EXAMPLES[name].make()
+    trait, value = next(iter(EXAMPLES[name].changed.items()))
+    heard: list[Any] = []
+    figure.observe(lambda change: heard.append(change["new"]), trait)
+    figure.update(**{trait: value})
+    assert heard == [value]
+    assert ipywidgets.jslink is not None
+
+
+def test_plot_draws_the_same_state(name):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    picture = EXAMPLES[name].make().plot()
+    picture.canvas.draw()
+    assert all(axes.get_xlabel() or axes.get_ylabel() for axes in picture.axes[:1])
+    plt.close(picture)
+
+
+def test_matplotlib_is_loaded_only_to_plot():
+    code = (
+        "import sys; from transformer_book.figures import SoftmaxMask;"
+        "SoftmaxMask().html(); assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_figure_without_its_bundle_says_how_to_make_one():
+    with pytest.raises(FileNotFoundError, match=r"a figure needs its bundle, .*make"):
+        type("Bars", (Figure,), {"name": "bars"})
+
+
+def test_committed_bundles_are_fresh():
+    run_node(BUNDLER, "--check")
+
+
+def test_bundler_reports_a_stale_bundle(tmp_path):
+    run_node(BUNDLER, "--outdir", tmp_path)
+    bundle = tmp_path / "softmax_mask.mjs"
+    bundle.write_text(bundle.read_text() + " ")
+    with pytest.raises(AssertionError, match=r"softmax_mask.mjs; run make bundle"):
+        run_node(BUNDLER, "--check", "--outdir", tmp_path)
+
+
+def test_the_scripts_are_short():
+    scripts = list((WIDGETS / "src").rglob("*.mjs"))
+    sizes = {str(path): len(path.read_text().splitlines()) for path in scripts}
+    assert {"kit", "inference", "src"} <= {path.parent.name for path in scripts}
+    assert {path: size for path, size in sizes.items() if size > 200} == {}
+
+
+def _gzipped(entry: str, *external: str) -> int:
+    code = (
+        "import {build} from 'esbuild';import {gzipSync} from 'node:zlib';"
+        f"const r=await build({{entryPoints:['{entry}'],bundle:true,write:false,"
+        f"minify:true,format:'esm',external:{json.dumps(external)}}});"
+        "console.log(gzipSync(r.outputFiles[0].contents).length)"
+    )
+    return int(run_node("--input-type=module", "-e", code))
+
+
+# bytes, gzipped: the kit, what a reader takes away, the rules of states, the models
+SHARED = {"kit": 12 * 1024, "exports": 2_500, "rules": 1_000, "inference": 8_000}
+
+
+@pytest.mark.parametrize("part", SHARED)
+def test_what_figures_share_is_small(part, record_property):
+    others = [f"../{other}/index.mjs" for other in SHARED if other != part]
+    size = _gzipped(str(WIDGETS / f"src/{part}/index.mjs"), *others)
+    record_property("gzip", size)
+    assert size <= SHARED[part]
+
+
+def test_figures_own_code_is_small(name, record_property):
+    # the shared parts, as the figure and its own parts import them
+    shared = [f"{up}/{part}/index.mjs" for up in (".", "..") for part in SHARED]
+    size = _gzipped(str(WIDGETS / f"src/{name}.mjs"), *shared)
+    record_property("gzip", size)
+    assert size <= 8 * 1024
+
+
+def test_the_parts_of_a_bundle_are_all_of_it(name):
+    parts = json.loads((WIDGETS / "static/sizes.json").read_text())[name]
+    whole = len((WIDGETS / f"static/{name}.mjs").read_bytes())
+    assert set(parts) <= {"own", *SHARED}
+    assert 0.97 * whole < sum(parts.values()) <= whole
+    assert min(parts.values()) > 900

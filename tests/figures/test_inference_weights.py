@@ -1,0 +1,198 @@
+"""Packed models: the same bytes each time, small, and brought to pages in parts."""
+
+import base64
+import gzip
+import json
+import re
+import subprocess
+import sys
+from pydoc_data.topics import topics
+
+import pytest
+import torch
+from inference_jobs import shipped
+from tolerances import BITS_TOLERANCE
+
+from booksite import assets
+from transformer_book import pretrained, tasks
+from transformer_book.figures import SoftmaxMask, weights
+from transformer_book.figures.state import to_json
+from transformer_book.figures.weights import (
+    PART,
+    ServesWeights,
+    as_int8,
+    dequantized,
+    pack,
+    pack_model,
+    parts,
+    scripts,
+    serve,
+)
+from transformer_book.pretrained import measures
+
+ONE_MEGABYTE = 1_000_000
+KEPT = {"manual-lm": "int8"}
+"""What is stored as something else than float32."""
+
+
+def header(packed):
+    length = int.from_bytes(packed[:4], "little")
+    return json.loads(packed[4 : 4 + length])
+
+
+@pytest.mark.parametrize("name", pretrained.names())
+def test_a_model_travels_in_less_than_a_megabyte(name):
+    texts = [text for _, text in scripts(name)]
+    assert sum(len(gzip.compress(text.encode())) for text in texts) <= ONE_MEGABYTE
+    types = {one["type"] for one in header(pack(name))["tensors"].values()}
+    assert types - {KEPT.get(name)} == {"float32"}
+
+
+@pytest.mark.parametrize("name", pretrained.names())
+def test_a_header_says_what_the_model_is(name):
+    found, said = shipped(name), header(pack(name))
+    assert said["name"] == name
+    assert said["kind"] == type(found.model).__name__
+    assert said["about"]["metrics"] == found.metrics
+    assert (said["tokenizer"] is None) == (found.tokenizer is None)
+    assert all(
+        place["values"] % 4 == 0 and place.get("scale", 0) % 4 == 0
+        for place in said["tensors"].values()
+    )
+
+
+def test_another_process_packs_the_same_bytes():
+    code = (
+        "import hashlib; from transformer_book.figures.weights import pack;"
+        "print(hashlib.sha256(pack('induction-1') + pack('manual-lm')).hexdigest())"
+    )
+    command = [sys.executable, "-c", code]
+    runs = {subprocess.check_output(command, text=True) for _ in range(2)}
+    assert len(runs) == 1
+
+
+def test_scripts_hold_the_bytes():
+    found = [
+        re.fullmatch(r'.*\["(.*)"\]=\[(\d+), "(.*)"\];\n', text)
+        for _, text in scripts("manual-lm")
+    ]
+    assert [one[1] for one in found] == [f"manual-lm-{n}" for n in range(len(found))]
+    assert {int(one[2]) for one in found} == {len(found)}
+    assert b"".join(base64.b64decode(one[3]) for one in found) == pack("manual-lm")
+
+
+def test_each_row_is_rounded_to_steps_of_its_own():
+    matrix = torch.tensor([[1.27, -0.5, 0.004], [0.0, 0.0, 0.0], [-254.0, 3.0, 127.0]])
+    stored = as_int8(matrix)
+    assert stored["values"].tolist() == [[127, -50, 0], [0, 0, 0], [-127, 2, 64]]
+    assert stored["scale"].shape == (3, 1)
+    assert set(as_int8(matrix[0])) == {"values"}
+
+
+@torch.no_grad()
+def test_rounding_moves_no_number_by_more_than_half_a_step():
+    model = shipped("manual-lm").model
+    rounded = dequantized(model)
+    for exact, near in zip(model.parameters(), rounded.parameters(), strict=True):
+        steps = exact.abs().amax(dim=-1, keepdim=True) / 127
+        assert bool(((exact - near).abs() <= 0.5001 * steps).all())
+    assert not torch.equal(model.embedding.weight, rounded.embedding.weight)
+
+
+def test_the_loss_of_accuracy_is_as_the_header_says():
+    found = shipped("manual-lm")
+    said = header(pack("manual-lm"))["about"]["accuracy"]
+    assert header(pack("induction-2"))["about"]["accuracy"] is None
+    _, text = tasks.split_text(tasks.manual_text(sorted(topics)))
+    corpus = tasks.Corpus.of(text, found.tokenizer)
+    measured = {
+        kept: measures.text(model, corpus=corpus, length=129)[said["measure"]]
+        for kept, model in (
+            ("float32", found.model),
+            ("int8", dequantized(found.model)),
+        )
+    }
+    assert said["float32"] == round(found.metrics[said["measure"]], 4)
+    # another Python has another manual, and loses as much by rounding
+    lost, said_lost = (one["int8"] - one["float32"] for one in (measured, said))
+    assert abs(lost - said_lost) <= BITS_TOLERANCE
+    assert 0 < said_lost < 0.001
+
+
+def test_what_is_no_model_of_the_tower_is_refused():
+    with pytest.raises(
+        ValueError, match=r"a model to pack must be one of .*got Linear"
+    ):
+        pack_model(torch.nn.Linear(2, 2))
+    with pytest.raises(ValueError, match=r"the book's models are .*got 'nobody'"):
+        pack("nobody")
+
+
+class Served(ServesWeights, SoftmaxMask):
+    """A figure that could ask for a model."""
+
+
+@pytest.fixture
+def figure():
+    """A figure and what it sent to its page."""
+    made = Served(tokens=["a", "b"], scores=[[0.0, 0.0], [0.0, 0.0]])
+    made.sent = []
+    made.send = lambda content, buffers=None: made.sent.append((content, buffers))
+    return made
+
+
+def ask(figure, **content):
+    figure._handle_custom_msg(content, [])
+
+
+def test_a_figure_hands_over_what_its_page_asks_for(figure):
+    before = to_json(figure.state())
+    ask(figure, ask="weights", model="manual-lm")
+    pieces = [buffers[0] for _, buffers in figure.sent]
+    assert b"".join(pieces) == pack("manual-lm")
+    assert all(len(piece) <= PART for piece in pieces)
+    assert [content for content, _ in figure.sent] == [
+        {"weights": "manual-lm", "part": n, "of": len(pieces)}
+        for n in range(len(pieces))
+    ]
+    assert to_json(figure.state()) == before
+
+
+def test_an_unknown_model_is_refused_in_words(figure):
+    ask(figure, ask="weights", model="nobody")
+    [(content, buffers)] = figure.sent
+    assert content["weights"] == "nobody"
+    assert "the book's models are" in content["problem"]
+    assert buffers is None
+
+
+@pytest.mark.parametrize("content", [{"ask": "lunch"}, {}, "text", None])
+def test_other_messages_are_no_business_of_ours(figure, content):
+    serve(figure, content, [])
+    assert figure.sent == []
+
+
+def test_parts_are_the_whole():
+    packed = bytes(range(256)) * 1000
+    assert b"".join(parts(packed)) == packed
+    assert len(parts(packed)) == -(-len(packed) // PART)
+
+
+def test_the_site_packs_again_only_what_changed(tmp_path, monkeypatch, capsys):
+    source = tmp_path / assets.WIDGETS / "weights.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("first")
+    out = tmp_path / "_build/static/weights"
+    assets.build_weights(tmp_path, out)
+    files = {path.name: path.read_text() for path in out.iterdir()}
+    wanted = dict(pair for name in pretrained.names() for pair in scripts(name))
+    assert files == wanted
+    said = capsys.readouterr().out
+    assert all(f"weights of {name}: " in said for name in pretrained.names())
+    runs = []
+    monkeypatch.setattr(weights, "scripts", lambda name: runs.append(name) or [])
+    assets.build_weights(tmp_path, out)
+    assert runs == []
+    source.write_text("second")
+    assets.build_weights(tmp_path, out)
+    assert runs == pretrained.names()

@@ -1,0 +1,428 @@
+"""RoPERotor: the numbers, the lesson, and that browser and Python say the same."""
+
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from figure_page import run_node
+from PIL import Image
+from touch import FINGER, swipe, tab_stops
+
+from transformer_book.figures import RoPERotor
+from transformer_lib.positions import rotate
+
+SHOWN = Path(__file__).parent / "shown.mjs"
+
+
+def random_rotor(rng: np.random.Generator) -> RoPERotor:
+    """A state anywhere in the ranges, with and without a pair held."""
+    half = int(rng.integers(1, 9))
+    size = float(rng.choice([0.01, 1, 900]))
+    query, key = np.round(rng.uniform(-size, size, (2, 2 * half)), 4)
+    if rng.random() < 0.2:
+        query[[0, half]] = 0
+    return RoPERotor(
+        query,
+        key,
+        m=int(rng.integers(32)),
+        n=int(rng.integers(32)),
+        base=float(rng.choice([1, 10, 316, 10_000, 1_000_000])),
+        pair=int(rng.integers(-1, 8)),
+    )
+
+
+@pytest.fixture(scope="module")
+def answers():
+    rng = np.random.default_rng(0)
+    rotors = [random_rotor(rng) for _ in range(60)]
+    states = json.dumps([rotor.state() for rotor in rotors])
+    made = json.loads(run_node(SHOWN, "rope_rotor", stdin=states))
+    return list(zip(rotors, made, strict=True))
+
+
+def test_browser_computes_the_same_numbers(answers):
+    for rotor, answer in answers:
+        geometry = answer["geometry"]
+        top = 16 * max(map(abs, [*rotor.query, *rotor.key])) ** 2
+        np.testing.assert_allclose(
+            geometry["score"], rotor.score(), rtol=0, atol=1e-12 * top
+        )
+        for shown, pair in zip(geometry["pairs"], rotor.pairs(), strict=True):
+            mine = [pair.part, *pair.query, *pair.key]
+            theirs = [shown["part"], *shown["q"], *shown["k"]]
+            np.testing.assert_allclose(theirs, mine, rtol=0, atol=1e-12 * top)
+            np.testing.assert_allclose(shown["speed"], pair.speed, rtol=1e-12)
+            np.testing.assert_allclose(shown["between"], pair.between, atol=1e-6)
+            assert tuple(shown["dims"]) == pair.dims
+
+
+def test_browser_says_the_same_sentence(answers):
+    assert any("Query or key is 0" in answer["sentence"] for _, answer in answers)
+    for rotor, answer in answers:
+        assert answer["sentence"] == rotor.summary()
+
+
+def test_browser_shows_the_same_table(answers):
+    for rotor, answer in answers:
+        header, rows = rotor.table()
+        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+
+
+def test_copied_pytorch_runs_and_asserts_the_state(answers):
+    for rotor, answer in answers:
+        names = {}
+        exec(answer["pytorch"], names)
+        assert len(names["shown"]) == len(rotor.pairs())
+
+
+def test_copied_pytorch_fails_when_a_number_or_the_shift_is_wrong(answers):
+    code = answers[0][1]["pytorch"]
+    for right, wrong in (
+        ("expected = torch", "expected = 1 + torch"),
+        ("parts(m + 5, n + 5)", "parts(m + 5, n + 4)"),
+    ):
+        with pytest.raises(AssertionError, match="not close"):
+            exec(code.replace(right, wrong), {})
+
+
+def test_parts_are_the_librarys_split_half_pairs():
+    rotor = RoPERotor()
+    query, key = torch.tensor([rotor.query]), torch.tensor([rotor.key])
+    turned = rotate(query, torch.tensor([12])) * rotate(key, torch.tensor([9]))
+    parts = [turned[0, i] + turned[0, i + 4] for i in range(4)]
+    shown = torch.tensor([pair.part for pair in rotor.pairs()])
+    torch.testing.assert_close(shown, torch.stack(parts), rtol=0, atol=1e-5)
+    assert [pair.dims for pair in rotor.pairs()] == [(0, 4), (1, 5), (2, 6), (3, 7)]
+
+
+def test_only_the_difference_of_the_positions_counts(answers):
+    for rotor, _ in answers:
+        before = rotor.pairs()
+        step = 5 if max(rotor.m, rotor.n) + 5 <= 31 else -5
+        if min(rotor.m, rotor.n) + step < 0:
+            continue
+        rotor.update(m=rotor.m + step, n=rotor.n + step)
+        for old, new in zip(before, rotor.pairs(), strict=True):
+            most = np.hypot(*old.query) * np.hypot(*old.key)
+            np.testing.assert_allclose(new.part, old.part, rtol=0, atol=1e-9 * most)
+        rotor.update(m=rotor.m - step, n=rotor.n - step)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "rule"),
+    [
+        (26, 4, "Both 5 further on, at 31 and 9, it is the same: only m − n = 22"),
+        (31, 5, "Both 5 back, at 26 and 0, it is the same: only m − n = 26"),
+        (4, 27, "Only m − n = -23"),
+    ],
+)
+def test_the_rule_names_only_places_that_there_are(m, n, rule):
+    assert f". {rule} counts." in RoPERotor(m=m, n=n).summary()
+
+
+def test_the_table_gives_all_angles_in_degrees():
+    header, rows = RoPERotor([1, 0], [1, 0], m=12, n=9).table()
+    angles = dict(zip(header[3:6], rows[0][3:6], strict=True))
+    assert angles == {
+        "query turned (degrees)": f"{np.degrees(12):.1f}",
+        "key turned (degrees)": f"{np.degrees(9):.1f}",
+        "apart (degrees)": f"{np.degrees(3):.1f}",
+    }
+
+
+def test_the_curve_goes_through_every_score(answers):
+    for rotor, _ in answers[:20]:
+        at = 4 * (rotor.m - rotor.n + 31)
+        np.testing.assert_allclose(rotor.scores()[at], rotor.score(), atol=1e-6)
+        assert len(rotor.scores()) == 8 * 31 + 1
+
+
+def test_tensors_are_unpacked_and_rounded_as_the_page_gets_them():
+    torch.manual_seed(0)
+    query, key = torch.randn(2, 6)
+    rotor = RoPERotor(query, key)
+    state = re.search('data-state="(.*?)"', rotor.html())[1].replace("&quot;", '"')
+    assert json.loads(state)["query"] == rotor.query
+    torch.testing.assert_close(torch.tensor(rotor.query), query, rtol=0, atol=6e-5)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"query": [1.0, 2.0]}, "the same even number .* got 2 and 8; change both by"),
+        ({"query": [1.0] * 3, "key": [1.0] * 3}, "2 to 16, got 3 and 3"),
+        ({"query": [1.0] * 18, "key": [1.0] * 18}, "2 to 16, got 18 and 18"),
+        ({"query": [], "key": []}, "2 to 16, got 0 and 0"),
+        ({"key": [float("nan")] * 8}, "key must hold finite numbers, got nan"),
+        ({"key": ["1"] * 8}, "key must hold finite numbers, got '1'"),
+        ({"query": [1001] * 8}, "query must be from -1,000 to 1,000, got 1001"),
+        ({"m": 32}, "m must be from 0 to 31, got 32"),
+        ({"n": -1}, "n must be from 0 to 31, got -1"),
+        ({"base": 0.5}, "base must be from 1 to 1,000,000, got 0.5"),
+        ({"base": float("inf")}, "base must hold finite numbers, got inf"),
+        ({"pair": 8}, "pair must be from -1 to 7, got 8"),
+    ],
+)
+def test_bad_states_say_why(state, message):
+    with pytest.raises(ValueError, match=message):
+        RoPERotor(**state)
+
+
+def test_a_held_pair_that_is_not_there_is_let_go():
+    rotor = RoPERotor([1, 0], [0, 1], pair=3)
+    assert rotor.summary().startswith("Query at position 12, key at 9: the dot product")
+
+
+def score(page):
+    """The dot product that is written on the curve."""
+    return page.page.locator("[role=img]").get_attribute("aria-label")
+
+
+def hands(page):
+    """Where the hands of all clocks point."""
+    return page.page.locator(".hand").evaluate_all(
+        "(all) => all.map((hand) => hand.getAttribute('d'))"
+    )
+
+
+def test_the_lesson_a_shift_turns_all_hands_and_keeps_the_score(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    before, turned = score(page), hands(page)
+    page.page.get_by_role("button", name="+ 5").click()
+    assert "Query at position 17, key at 14: the dot product is 0.53" in page.said()
+    assert score(page) == before
+    assert all(a != b for a, b in zip(hands(page), turned, strict=True))
+    page.page.get_by_role("button", name="− 5").click()
+    assert hands(page) == turned
+
+
+def readout(page):
+    """What stands below the buttons: the difference, the product, both before."""
+    page.said()
+    return page.page.locator(".both > *").all_inner_texts()
+
+
+def test_the_product_stands_beside_the_difference_now_and_before(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    assert readout(page) == ["m − n = 3", "dot product 0.53", "", ""]
+    page.page.get_by_role("button", name="+ 5").click()
+    stays = ["before: 3", "before: 0.53, it stays"]
+    assert readout(page) == ["m − n = 3", "dot product 0.53", *stays]
+    page.page.get_by_role("slider", name="Query").focus()
+    page.page.keyboard.press("ArrowRight")
+    moved = f"dot product {RoPERotor(m=18, n=14).score():.2f}"
+    assert readout(page) == ["m − n = 4", moved, "before: 3", "before: 0.53"]
+    page.page.get_by_role("slider", name="Base").focus()
+    page.page.keyboard.press("Home")  # other clocks: what was before says nothing
+    assert readout(page)[2:] == ["", ""]
+
+
+def test_before_is_the_state_before_the_whole_drag(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    (x, y), end = lane(page, "Query")
+    page.page.mouse.move(x, y)
+    page.page.mouse.down()
+    for share in (0.3, 0.6, 1):
+        page.page.mouse.move(x + share * (end - x), y)
+        assert readout(page)[2:] == ["before: 3", "before: 0.53"]
+    assert readout(page)[0] == "m − n = 22"
+    page.page.mouse.move(x, y)
+    assert readout(page) == ["m − n = 3", "dot product 0.53", "", ""]
+    page.page.mouse.move(end, y)
+    page.page.mouse.up()
+    page.page.get_by_role("button", name="− 5").click()
+    assert readout(page)[2] == "before: 22"
+
+
+def test_before_a_drag_is_where_the_finger_came_down(visit, put):
+    page = visit(**FINGER | {"viewport": {"width": 360, "height": 1400}})
+    page.open(put(RoPERotor(m=25, n=9).html()))
+    page.page.touchscreen.tap(*lane(page, "Key")[0])  # another handle has the focus
+    (x, y), end = lane(page, "Query")
+    step = (end - x) / (31 - 25)
+    stops = [(x - places * step, y) for places in (6, 11, 17, 21, 22)]
+    swipe(page.page, (x, y), *stops)
+    assert page.said().startswith("Query at position 3, key at 9: ")
+    before = f"{RoPERotor(m=25, n=9).score():.2f}"
+    assert readout(page)[2:] == ["before: 16", f"before: {before}"]
+    note = page.page.locator(".title small").nth(1)
+    assert note.inner_text() == f"before: {before} at 16"
+
+
+def test_before_is_the_state_before_a_key_was_pressed_however_long(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    page.page.get_by_role("slider", name="Query").focus()
+    for _ in range(3):  # without a keyup between them: a key that repeats
+        page.page.keyboard.down("ArrowRight")
+    assert readout(page)[::2] == ["m − n = 6", "before: 3"]
+    page.page.keyboard.up("ArrowRight")
+    page.page.keyboard.press("ArrowRight")
+    assert readout(page)[::2] == ["m − n = 7", "before: 6"]
+
+
+def test_a_phone_shows_shift_product_and_clocks_then_lanes_and_curve(visit, put):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 344, "height": 660})
+    page.open(put(RoPERotor().html(), "<p>after</p>" * 60))  # as in the book at 360
+    shift = page.page.get_by_role("button", name="+ 5")
+    shift.evaluate("(node) => scrollTo(0, node.getBoundingClientRect().top - 64)")
+    shift.tap()  # it stands below a header of 56 pixels
+    page.said()
+
+    def ends(part):
+        box = page.page.locator(part).bounding_box()
+        return box["y"], box["y"] + box["height"]
+
+    assert ends(".both")[0] > 64
+    faces = page.page.locator("circle.thin").all()
+    assert all(ends(".both")[1] < face.bounding_box()["y"] for face in faces)
+    ends_of_faces = [face.bounding_box() for face in faces]
+    assert all(b["y"] + b["height"] < ends(".told")[0] for b in ends_of_faces)
+    assert ends("svg[role=img]")[1] - ends(".lane[data-part=query]")[0] < 478
+
+
+CLEARED = """() => [...document.querySelector(".tl-live").shadowRoot
+  .querySelectorAll(".clear")].map((node) => {
+    node.style.setProperty("fill", "transparent", "important");
+    node.ownerSVGElement.scrollIntoView({ block: "center" });
+    const { left, top } = node.ownerSVGElement.getBoundingClientRect();
+    const { x, y, width, height } = node.getBBox();
+    return { x: left + x, y: top + y, width, height }; })"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("options", [{}, FINGER], ids=["wide", "phone"])
+@pytest.mark.parametrize("places", [{"m": 12, "n": 9}, {"m": 0, "n": 31}])
+def test_no_line_runs_through_a_label(visit, put, places, options, theme):
+    page = visit(**options)
+    page.open(put(RoPERotor(**places).html(), theme=theme))
+    labels = page.page.evaluate(CLEARED)
+    assert len(labels) == 3
+    for place in labels:
+        picture = Image.open(io.BytesIO(page.page.screenshot(clip=place)))
+        tones = picture.convert("L").getextrema()
+        assert tones[1] - tones[0] <= 3  # the ground is smooth to a shade or two
+
+
+def test_shift_stops_at_the_ends(visit, put):
+    page = visit()
+    page.open(put(RoPERotor(m=27, n=4).html()))
+    for name in ("− 5", "+ 5"):
+        assert page.page.get_by_role("button", name=name).is_disabled()
+    shift = page.page.get_by_role("group", name="Shift both by 5")
+    assert shift.locator(".name").last.inner_text() == "only 0 to 31"
+    page.page.get_by_role("slider", name="Key").focus()
+    page.page.keyboard.press("ArrowRight")
+    assert page.page.get_by_role("button", name="− 5").is_enabled()
+    page.page.get_by_role("slider", name="Query").focus()
+    page.page.keyboard.press("ArrowLeft")
+    page.said()
+    assert shift.locator(".name").last.inner_text() == ""
+
+
+def test_keys_move_query_and_key_alone(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    query, key = page.page.get_by_role("slider", name="position").all()
+    before = hands(page)
+    query.focus()
+    for pressed, m in (("ArrowRight", 13), ("PageUp", 18), ("End", 31), ("Home", 0)):
+        page.page.keyboard.press(pressed)
+        assert query.get_attribute("aria-valuenow") == str(m)
+        assert f"Query at position {m}, key at 9" in page.said()
+    page.page.keyboard.press("Tab")
+    assert key.evaluate("(node) => node.matches(':focus')")
+    page.page.keyboard.press("ArrowLeft")
+    page.page.keyboard.press("PageDown")
+    assert "Query at position 0, key at 3: the dot product" in page.said()
+    assert all(a != b for a, b in zip(hands(page), before, strict=True))
+
+
+def lane(page, name):
+    """The middle of a lane's knob, and the x of the last position."""
+    lane = page.page.locator(".lane", has=page.page.get_by_role("slider", name=name))
+    knob = lane.locator(".knob").bounding_box()
+    band = lane.locator("> rect").bounding_box()
+    place = (knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2)
+    return place, band["x"] + band["width"] - 18
+
+
+def test_a_drag_moves_one_of_them(visit, put):
+    page = visit(viewport={"width": 360, "height": 1400})
+    page.open(put(RoPERotor().html()))
+    (x, y), end = lane(page, "Key")
+    page.page.mouse.move(x, y)
+    page.page.mouse.down()
+    page.page.mouse.move(end - 30, y + 90)
+    page.page.mouse.move(end + 15, y + 90)
+    page.page.mouse.up()
+    page.page.mouse.move(100, y)
+    assert "Query at position 12, key at 31: the dot product" in page.said()
+
+
+def test_a_finger_moves_one_of_them(visit, put):
+    tall = {"width": 360, "height": 1400}
+    page = visit(has_touch=True, is_mobile=True, viewport=tall)
+    page.open(put(RoPERotor().html()))
+    (x, y), end = lane(page, "Query")
+    swipe(page.page, (x, y), (x + 20, y + 2), (end - 40, y + 6), (end, y + 6))
+    assert "Query at position 31, key at 9: the dot product" in page.said()
+    assert page.page.evaluate("[scrollX, scrollY]") == [0, 0]
+
+
+def test_tab_reaches_each_part_once(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    stops = ["button", "button", "button", "gridcell", "input", "slider", "slider"]
+    assert tab_stops(page.page) == [*stops, "button", "summary", "summary"]
+
+
+def test_a_held_pair_shows_its_own_curve(visit, put):
+    page = visit()
+    page.open(put(RoPERotor().html()))
+    curve = page.page.locator("path.part")
+    assert curve.get_attribute("d") == ""
+    page.grid().focus()
+    page.page.keyboard.press("ArrowRight")
+    page.page.keyboard.press("Enter")
+    assert curve.get_attribute("d").startswith("M48 ")
+    assert "dashed: pair 1" in page.page.locator(".title small").last.inner_text()
+
+
+@pytest.mark.parametrize("half", [1, 3, 8])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_every_number_of_clocks_fits(visit, put, half, width):
+    page = visit(viewport={"width": width, "height": 640})
+    vector = [0.0, *[1.0] * (2 * half - 1)]
+    page.open(put(RoPERotor(vector, vector[::-1], m=31, n=0).html()))
+    assert page.page.locator(".hand").count() == 2 * half
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+    room = page.page.locator(".fig").bounding_box()
+    for text in page.page.locator(".picture text").all():
+        box = text.bounding_box()
+        assert box["x"] >= room["x"] - 1
+        assert box["x"] + box["width"] <= room["x"] + room["width"] + 1
+
+
+def test_vectors_of_zeros_have_no_angle(visit, put):
+    page = visit()
+    page.open(put(RoPERotor([0.0] * 4, [0.0] * 4, pair=0).html()))
+    assert "Query or key is 0; this pair adds 0.00" in page.said()
+    assert page.page.locator(".error").is_hidden()
+
+
+def test_to_hold_a_pair_moves_nothing_on_a_phone(visit, put):
+    page = visit(**FINGER)
+    page.open(put(RoPERotor().html()))
+    clocks = page.page.locator(".panel").first
+    before = clocks.bounding_box()
+    page.page.locator("[data-col='1']").dispatch_event("click")
+    assert page.said().startswith("Pair 1, ")
+    assert clocks.bounding_box() == before

@@ -1,0 +1,615 @@
+"""ShapeLedger: counts real decoders, and what browser and Python say is the same."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+import torch
+from figure_page import run_node
+from playwright.sync_api import expect
+from torch.utils.flop_counter import FlopCounterMode
+from touch import FINGER
+
+from transformer_book.figures import ShapeLedger
+from transformer_book.figures.shape_ledger.lines import own_places, sources
+from transformer_book.figures.shape_ledger.text import compact
+from transformer_lib.attention import attention, attention_weights
+from transformer_lib.blocks import Config
+from transformer_lib.decoder import GPT2_SMALL, Decoder
+from transformer_lib.multihead import split_heads
+
+LAYOUT = Path(__file__).parent / "layout.mjs"
+COMPACT = """
+import { readFileSync } from "node:fs";
+import { compact } from "./transformer_book/figures/shape_ledger/text.mjs";
+const numbers = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify(numbers.map((x) => [compact(x), compact(x, " ")])));
+"""
+PHONE = {"viewport": {"width": 320, "height": 700}}
+
+
+def random_ledger(rng: random.Random, most: int = 7) -> ShapeLedger:
+    """Small sizes, each different from the others where it can be."""
+    heads = rng.randint(1, 5)
+    length = rng.randint(1, most)
+    return ShapeLedger(
+        batch=rng.randint(1, 3),
+        length=length,
+        d_model=heads * rng.randint(1, 6),
+        n_heads=heads,
+        n_layers=rng.randint(1, 3),
+        vocab_size=rng.randint(1, 40),
+        d_ff=rng.choice([0, rng.randint(1, 30)]),
+        max_len=length + rng.randint(0, 5),
+        tied=rng.random() < 0.5,
+        wrong=rng.random() < 0.4,
+        selected=rng.choice([[], [5], [rng.randint(0, 18)]]),
+    )
+
+
+def ledgers() -> list[ShapeLedger]:
+    rng = random.Random(0)
+    return [
+        *(random_ledger(rng) for _ in range(60)),
+        ShapeLedger(),
+        ShapeLedger(n_layers=128, d_model=16_384, n_heads=128, wrong=True),
+        *(ShapeLedger(selected=[row], wrong=row % 2 == 0) for row in range(19)),
+    ]
+
+
+def config_of(ledger: ShapeLedger) -> Config:
+    return Config(
+        vocab_size=ledger.vocab_size,
+        d_model=ledger.d_model,
+        n_layers=ledger.n_layers,
+        n_heads=ledger.n_heads,
+        d_ff=ledger.d_ff or 4 * ledger.d_model,
+        max_len=ledger.max_len,
+        norm="layer",
+        feed_forward="gelu_tanh",
+        positions="learned",
+        bias=True,
+        tied=ledger.tied,
+    )
+
+
+def ask_node(figures):
+    states = json.dumps([figure.state() for figure in figures])
+    return json.loads(run_node(LAYOUT, "shape_ledger", stdin=states))
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    made = ledgers()
+    return list(zip(made, ask_node(made), strict=True))
+
+
+def n_parameters(config: Config) -> int:
+    with torch.device("meta"):
+        model = Decoder(config)
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def test_gpt2_small_has_its_parameters():
+    assert ShapeLedger().n_params() == n_parameters(GPT2_SMALL) == 124_439_808
+    larger = ShapeLedger(d_model=1600, n_heads=25, n_layers=48)
+    assert larger.n_params() == n_parameters(config_of(larger)) == 1_557_611_200
+
+
+def test_total_is_what_real_decoders_hold(pairs):
+    for ledger, answer in pairs[:60]:
+        model = Decoder(config_of(ledger))
+        real = sum(parameter.numel() for parameter in model.parameters())
+        assert real == ledger.n_params() == answer["geometry"]["params"]
+
+
+def test_flops_are_those_that_pytorch_counts(pairs):
+    for ledger, answer in pairs[:60]:
+        model = Decoder(config_of(ledger), attend=attention)
+        tokens = torch.zeros(ledger.batch, ledger.length, dtype=torch.long)
+        with FlopCounterMode(display=False) as counter:
+            model(tokens)
+        real = counter.get_total_flops()
+        assert real == ledger.flops() == answer["geometry"]["flops"]
+
+
+def test_every_line_is_a_result_of_the_real_decoder():
+    ledger = ShapeLedger(
+        batch=2, length=5, d_model=12, n_heads=3, n_layers=2, vocab_size=31, d_ff=20
+    )
+    seen: dict[str, tuple[int, ...]] = {}
+
+    def note(name, *, given=False):
+        def hook(module, inputs, result=None):
+            seen.setdefault(name, tuple((inputs[0] if given else result).shape))
+
+        return hook
+
+    def spy(query, key, value, mask=None, *, dropout=0.0):
+        weights = attention_weights(query, key, mask)
+        result = weights @ value
+        seen.setdefault("split_heads", tuple(query.shape))
+        seen.setdefault("query @ key.mT", tuple((query @ key.mT).shape))
+        seen.setdefault("softmax(scores)", tuple(weights.shape))
+        seen.setdefault("weights @ value", tuple(result.shape))
+        return result
+
+    model = Decoder(config_of(ledger), attend=spy)
+    block = model.stack.blocks[0]
+    layer, forward = block.attention.layer, block.feed_forward.layer
+    layer.out.register_forward_pre_hook(note("merge_heads", given=True))
+    forward.down.register_forward_pre_hook(note("gelu", given=True))
+    for name, module in {
+        "embedding": model.embedding,
+        "x + positions": model.stack.dropout,
+        "norm(x)": block.attention.norm,
+        "query, key, value": layer.query,
+        "out": layer.out,
+        "x + attention": block.attention,
+        "up": forward.up,
+        "down": forward.down,
+        "x + feed_forward": block.feed_forward,
+    }.items():
+        module.register_forward_hook(note(name))
+    tokens = torch.zeros(2, 5, dtype=torch.long)
+    seen |= {"tokens": tuple(tokens.shape), "logits": tuple(model(tokens).shape)}
+    shown = {line.name: line for line in ledger.lines()}
+    assert {name: line.shape for name, line in shown.items()} == seen
+    for line in shown.values():
+        made = torch.empty(
+            line.shape, dtype=torch.long if line.name == "tokens" else None
+        )
+        view = line.name == "split_heads"
+        assert line.n_bytes == (0 if view else line.copies * made.nbytes)
+
+
+def test_split_heads_is_a_view():
+    x = torch.randn(2, 5, 12)
+    assert split_heads(x, 3).data_ptr() == x.data_ptr()
+
+
+def test_a_wrong_reshape_mixes_tokens_as_pytorch_does():
+    rng = random.Random(1)
+    for _ in range(40):
+        length, heads, d_head = (
+            rng.randint(1, 30),
+            rng.randint(1, 12),
+            rng.randint(1, 3),
+        )
+        x = torch.arange(float(length))[None, :, None].expand(1, length, heads * d_head)
+        good, bad = split_heads(x, heads), x.reshape(1, heads, length, d_head)
+        assert good.shape == bad.shape
+        for wrong, split in ((False, good), (True, bad)):
+            assert sources(length, heads, wrong) == split[0, ..., 0].tolist()
+        own = int((bad == good).all(dim=-1).sum())
+        assert own_places(length, heads) == own
+
+
+def test_browser_says_the_same_sentence(pairs):
+    for ledger, answer in pairs:
+        assert answer["sentence"] == ledger.summary()
+
+
+def test_browser_shows_the_same_table(pairs):
+    for ledger, answer in pairs:
+        header, rows = ledger.table()
+        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+
+
+def test_both_write_numbers_alike():
+    edges = [0, 7, 999, 1000, 9994, 9995, 99_949, 99_950, 999_499, 999_500, 10**18]
+    rng = random.Random(2)
+    numbers = [*edges, *(int(10 ** rng.uniform(0, 18)) for _ in range(2000))]
+    command = ("--input-type=module", "-e", COMPACT)
+    shown = json.loads(run_node(*command, stdin=json.dumps(numbers)))
+    assert shown == [[compact(x), compact(x, " ")] for x in numbers]
+    assert [compact(x) for x in (999, 1000, 9995, 999_499, 999_500, 124_439_808)] == [
+        "999",
+        "1.00k",
+        "10.0k",
+        "999k",
+        "1.00M",
+        "124M",
+    ]
+
+
+def test_copied_pytorch_runs_and_asserts_the_state(pairs):
+    for ledger, answer in pairs[:61]:
+        names = {}
+        exec(answer["pytorch"], names)
+        assert names["parameters"] == ledger.n_params()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("parameters == 124439808", "parameters == 124439809"),
+        ("total_flops() == 291648307200", "total_flops() == 291648307201"),
+        ("[1, 1024, 50257], 205852672", "[1, 1024, 50256], 205852672"),
+        ("[1, 1024, 50257], 205852672", "[1, 1024, 50257], 205852673"),
+        ("(split, 12, [1, 12, 1024, 64]", "(split, 12, [1, 12, 64, 1024]"),
+        (
+            "(up, 12, [1, 1024, 3072], 150994944)",
+            "(up, 11, [1, 1024, 3072], 150994944)",
+        ),
+        ("total == 2140483584", "total == 2140483583"),
+    ],
+)
+def test_copied_pytorch_fails_when_a_number_is_wrong(right, wrong):
+    (answer,) = ask_node([ShapeLedger()])
+    assert right in answer["pytorch"]
+    with pytest.raises(AssertionError):
+        exec(answer["pytorch"].replace(right, wrong), {})
+
+
+def test_copied_pytorch_holds_shape_and_bytes_of_each_line():
+    ledger = ShapeLedger(batch=2, length=5, d_model=12, n_heads=3, n_layers=2)
+    (answer,) = ask_node([ledger])
+    names = {}
+    exec(answer["pytorch"], names)
+    lines = ledger.lines()
+    assert len(names["lines"]) == len(lines) == 19
+    for (_, blocks, shape, size), line in zip(names["lines"], lines, strict=True):
+        assert (blocks, tuple(shape)) == (line.blocks, line.shape)
+        assert size == line.blocks * line.n_bytes
+    assert names["total"] == ledger.n_bytes()
+
+
+def test_each_column_has_one_unit_and_whole_numbers():
+    header, rows = ShapeLedger().table()
+    assert header[3:] == ["parameters (count)", "compute (FLOPs)", "results (bytes)"]
+    for column in zip(*(row[3:] for row in rows), strict=True):
+        assert all(type(number) is int for number in column)
+        assert sum(column[:-1]) == column[-1]
+    large = ShapeLedger(
+        d_model=16_384, n_heads=128, n_layers=128, length=1000, batch=64
+    )
+    assert large.table()[1][-1][4] == f"{large.flops():.3e}" == "5.342e+16"
+
+
+def test_reset_forgets_the_change_before(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger().html()))
+    page.page.get_by_label("Model").select_option("GPT-3")
+    page.said()
+    assert watched(page)[1] == "sizes of another model"
+    page.page.get_by_role("button", name="Reset").click()
+    assert page.said() == ShapeLedger().summary()
+    assert watched(page) == (["124M", "292G", "604M"], "")
+    enter(page.page, "tokens T", 512)
+    page.said()
+    assert watched(page)[1] == "T 1024 → 512"
+
+
+def test_copied_wrong_reshape_is_wrong():
+    (answer,) = ask_node([ShapeLedger(wrong=True, length=64)])
+    code = answer["pytorch"]
+    exec(code, {})
+    with pytest.raises(AssertionError):
+        exec(code.replace("own = (bad", "own = (good"), {})
+
+
+def test_summary_says_where_it_sits():
+    ledger = ShapeLedger()
+    assert ledger.summary() == (
+        "124,439,808 parameters, 498 MB: about 32 % in embeddings, 23 % in attention "
+        "and 46 % in feed-forward. One pass over 1 × 1024 tokens takes "
+        "292 GFLOP, 13 % of it between tokens (the products that grow with T²)."
+    )
+    ledger.selected = [13]
+    assert ledger.summary() == (
+        "up, in each of 12 blocks, makes (1, 1024, 3072): 2,362,368 parameters a "
+        "block, 23 % of all; 58.0 GFLOP in all, 20 %; 151 MB of results."
+    )
+    ledger.selected = [5]
+    assert "0 FLOP; a view, which copies nothing." in ledger.summary()
+    ledger.wrong = True
+    assert "only 12 of 12,288 places" in ledger.summary()
+    ledger.update(n_heads=1, selected=[])
+    assert ledger.summary().endswith("with one head or one token, nothing moves.")
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"batch": 0}, "batch must be from 1 to 64, got 0"),
+        ({"length": 16_385}, "length must be from 1 to 16384, got 16385"),
+        ({"n_heads": 5}, r"n_heads=5, d_model=768; change both by update\(d_model="),
+        ({"length": 2048}, "length=2048, max_len=1024; the table of positions has no"),
+        ({"d_ff": -1}, "d_ff must be from 0 to 65536, got -1"),
+        ({"selected": [19]}, r"\[line\] from 0 to 18, or \[\], got \[19\]"),
+        ({"selected": [1, 2]}, r"\[line\] from 0 to 18, or \[\], got \[1, 2\]"),
+    ],
+)
+def test_bad_states_say_why(state, message):
+    with pytest.raises(ValueError, match=message):
+        ShapeLedger(**state)
+
+
+def enter(page, label, value):
+    field = page.get_by_label(label, exact=True)
+    field.fill(str(value))
+    field.press("Tab")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_reset_leaves_what_the_reader_sees_where_it_is(visit, put, width):
+    page = visit(viewport={"width": width, "height": 684})
+    text = "<p style='height: 900px'>What comes after.</p>"
+    page.open(put(ShapeLedger().html(), text))
+    page.page.get_by_label("wrong reshape").check()
+    page.said()
+    reset = page.page.get_by_role("button", name="Reset")
+    reset.scroll_into_view_if_needed()
+    before = reset.bounding_box()["y"]
+    reset.click()
+    page.said()
+    assert page.page.locator(".why").count() == 0
+    page.page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert reset.bounding_box()["y"] == pytest.approx(before, abs=1)
+
+
+def test_sizes_that_must_fit_change_together(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger().html()))
+    enter(page.page, "width d", 770)
+    assert page.said() == ShapeLedger(d_model=770, n_heads=11).summary()
+    enter(page.page, "tokens T", 2048)
+    expected = ShapeLedger(d_model=770, n_heads=11, length=2048, max_len=2048)
+    assert page.said() == expected.summary()
+    enter(page.page, "positions P", 100)
+    expected.update(length=100, max_len=100)
+    assert page.said() == expected.summary()
+    enter(page.page, "inner f", 500)
+    expected.d_ff = 500
+    assert page.said() == expected.summary()
+    page.page.get_by_label("Model").select_option("GPT-2 small")
+    assert page.said() == ShapeLedger().summary()
+
+
+def test_the_inner_width_follows_the_width_until_it_is_changed(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger().html()))
+    inner = page.page.get_by_label("inner f", exact=True)
+    enter(page.page, "width d", 64)
+    page.said()
+    assert inner.input_value() == "256"
+    enter(page.page, "inner f", 100)
+    enter(page.page, "width d", 128)
+    page.said()
+    assert inner.input_value() == "100"
+    enter(page.page, "inner f", 512)  # 4 * 128: follows again
+    enter(page.page, "width d", 32)
+    page.said()
+    assert inner.input_value() == "128"
+
+
+def test_the_lesson_no_number_notices_a_wrong_reshape(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger().html()))
+    page.page.locator("summary", has_text="Data table").click()
+    page.page.wait_for_selector(".tl-live tr >> nth=19")
+    rows = page.page.locator(".tl-live tr")
+    before = rows.all_inner_texts()
+    page.page.get_by_label("wrong reshape").check()
+    assert page.said() == ShapeLedger(wrong=True).summary()
+    labels = page.page.locator("svg[role=img]").evaluate_all(
+        "all => all.map(svg => svg.getAttribute('aria-label').split(';')[0])"
+    )
+    assert labels == [
+        "head 0 reads tokens 0, 0, 0, 0",
+        "head 0 reads tokens 0, 1, 2, 3",
+    ]
+    assert rows.all_inner_texts() == before
+    assert page.page.locator("svg text", has_text="✗ view(…)").count() == 1
+
+
+@pytest.mark.parametrize(("length", "heads"), [(3, 2), (2, 3), (4, 4), (1, 3), (3, 1)])
+def test_the_small_picture_is_what_pytorch_does(visit, put, length, heads):
+    page = visit()
+    sizes = {"length": length, "d_model": 6 * heads, "n_heads": heads}
+    page.open(put(ShapeLedger(wrong=True, **sizes).html()))
+    x = torch.arange(length)[:, None].expand(length, heads)
+    views = [x.reshape(heads, length), x.T]
+    labels = [
+        "; ".join(
+            f"head {j} reads tokens {', '.join(map(str, row))}"
+            for j, row in enumerate(view.tolist())
+        )
+        for view in views
+    ]
+    pictures = page.page.locator("svg[role=img]")
+    for nth, (view, label) in enumerate(zip(views, labels, strict=True)):
+        picture = pictures.nth(nth)
+        assert picture.get_attribute("aria-label") == label
+        wrong = int((view != torch.arange(length)).sum())
+        assert picture.locator("text", has_text="✗").count() == wrong
+
+
+def test_the_lesson_scores_grow_with_the_square(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger(selected=[6]).html()))
+    assert page.said().endswith(
+        "(1, 12, 1024, 1024): 0 parameters; 19.3 GFLOP in all, 7 %; 604 MB of results."
+    )
+    enter(page.page, "tokens T", 2048)
+    assert page.said().endswith("77.3 GFLOP in all, 12 %; 2.42 GB of results.")
+
+
+def watched(page):
+    """What stands under the fields: the three numbers, and what changed."""
+    shown = page.page.locator(".watch dd").all_inner_texts()
+    return shown, page.page.locator(".watch .said").inner_text()
+
+
+def test_what_a_change_did_stands_under_the_fields(visit, put):
+    page = visit(**PHONE)
+    page.open(put(ShapeLedger().html()))
+    assert watched(page) == (["124M", "292G", "604M"], "")
+    top = "all => all[0].offsetTop"
+    before = page.page.locator(".foot").evaluate_all(top)
+    enter(page.page, "tokens T", 2048)
+    page.said()
+    assert watched(page) == (
+        ["124M → 125M", "292G → 661G", "604M → 2.42G"],
+        "T 1024 → 2048, P 1024 → 2048: each position needs its row",
+    )
+    assert page.page.locator(".foot").evaluate_all(top) == before
+    enter(page.page, "width d", 1536)
+    page.said()
+    assert watched(page)[0][2] == "2.42G"
+    assert watched(page)[1] == "d 768 → 1536, f 3072 → 6144: f stays 4 d"
+    enter(page.page, "width d", 1540)
+    page.said()
+    assert watched(page)[1].endswith(
+        "h 12 → 11, f 6144 → 6160: all heads are equally wide"
+    )
+    page.page.get_by_label("tied").uncheck()
+    page.said()
+    assert watched(page)[1] == "no longer tied"
+    page.page.get_by_label("Model").select_option("GPT-3")
+    page.said()
+    assert watched(page)[1] == "sizes of another model, now tied"
+    page.page.locator("[data-row]").first.click()
+    page.page.get_by_label("wrong reshape").check()
+    page.said()
+    assert watched(page)[1] == "sizes of another model, now tied"  # as before
+
+
+def test_a_field_answers_while_one_types(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger().html()))
+    field = page.page.get_by_label("positions P", exact=True)
+    field.select_text()
+    page.page.keyboard.type("2048")
+    assert page.said() == ShapeLedger(max_len=2048).summary()  # T was not cut by "2"
+    assert watched(page)[1] == "P 1024 → 2048"
+    width = page.page.get_by_label("width d", exact=True)
+    width.select_text()
+    page.page.keyboard.type("1536")
+    assert page.said() == ShapeLedger(max_len=2048, d_model=1536).summary()
+
+
+def test_a_field_says_its_limit(visit, put):
+    page = visit(**PHONE)
+    page.open(put(ShapeLedger().html()))
+    field = page.page.get_by_label("tokens T")
+    field.fill("100000")
+    limit = page.page.get_by_role("status").filter(has_text="only 1 to 16384")
+    assert limit.is_visible()
+    below = limit.bounding_box()["y"] - field.bounding_box()["y"]
+    assert 0 < below < 60
+    field.press("Tab")
+    assert field.input_value() == "16384"
+    assert limit.is_visible()
+    page.page.get_by_role("button", name="Reset", exact=True).click()
+    expect(limit).to_have_count(0)
+    field.fill("100000")
+    field.fill("100")
+    assert limit.count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+@pytest.mark.parametrize("by", ["finger", "mouse"])
+def test_no_number_of_a_size_is_cut(visit, put, width, by):
+    size = {"viewport": {"width": width, "height": 684}}
+    page = visit(**(FINGER if by == "finger" else {}) | size)
+    page.open(put(ShapeLedger().html()))
+    fields = page.page.locator(".sizes [type=number]")
+    cut = """all => all.filter(n => n.scrollWidth > n.clientWidth)
+        .map(n => [n.labels[0].textContent, n.value])"""
+    assert fields.count() == 7
+    assert fields.evaluate_all(cut) == []
+    fields.evaluate_all("all => { for (const n of all) n.value = n.max; }")
+    assert fields.evaluate_all(cut) == []
+
+
+@pytest.mark.parametrize("width", [320, 360])
+def test_no_label_and_no_choice_of_a_size_is_cut(visit, put, width):
+    page = visit(viewport={"width": width, "height": 684})
+    ledger = ShapeLedger(d_model=12_288, n_heads=96)
+    page.open(put(ledger.html()))
+    names = page.page.locator(".sizes .name")
+    assert names.evaluate_all("all => all.every(n => n.scrollWidth <= n.offsetWidth)")
+    needed = """select => { const text = document.createElement("span");
+        text.textContent = select.selectedOptions[0].text; select.after(text);
+        const width = text.getBoundingClientRect().width; text.remove();
+        return [width, select.clientWidth - 24]; }"""
+    text, room = page.page.get_by_label("heads h").evaluate(needed)
+    assert text <= room
+
+
+def test_a_wrong_reshape_is_explained_at_its_box(visit, put):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
+    page.open(put(ShapeLedger().html()))
+    box = page.page.get_by_label("wrong reshape")
+    box.tap()
+    page.said()
+    why = page.page.locator(".why")
+    assert why.inner_text().startswith("No number notices: every shape stays the same")
+    assert (
+        "head 0 reads token 0 at position 1 (✗): tokens are mixed." in why.inner_text()
+    )
+    first = page.page.locator("svg[role=img]").first.bounding_box()
+    top = box.bounding_box()["y"]
+    assert top < why.bounding_box()["y"] < first["y"]
+    assert first["y"] + first["height"] - top < 400
+    box.tap()
+    page.said()
+    assert why.count() == 0
+    box.tap()
+    page.page.get_by_label("heads h").select_option("1 × 768")
+    page.said()
+    assert why.inner_text().endswith("With one head or one token, nothing moves.")
+
+
+def test_no_sentence_moves_what_is_below_it(visit, put):
+    page = visit(**PHONE)
+    page.open(put(ShapeLedger().html()))
+    foot, tops = page.page.locator(".foot"), set()
+    top = "all => all[0].offsetTop"
+    page.grid().focus()
+    page.page.keyboard.press("Home")
+    for row in range(19):
+        assert page.said() == ShapeLedger(selected=[row]).summary()
+        tops.add(foot.evaluate_all(top))
+        page.page.keyboard.press("ArrowDown")
+    assert len(tops) == 1
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_largest_sizes_fit_a_phone(visit, put):
+    page = visit(**PHONE)
+    sizes = {"length": 16_384, "max_len": 16_384, "d_model": 16_384, "n_heads": 128}
+    ledger = ShapeLedger(batch=64, n_layers=128, vocab_size=300_000, **sizes)
+    page.open(put(ledger.html()))
+    assert page.said() == ledger.summary()
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+def test_the_frame_of_a_line_is_whole(visit, put, width):
+    page = visit(viewport={"width": width, "height": 900})
+    page.open(put(ShapeLedger().html()))
+    page.grid().focus()
+    page.page.keyboard.press("ArrowDown")
+    ring = page.page.locator("[data-row='1'] .ring")
+    assert ring.evaluate("(ring) => getComputedStyle(ring).strokeWidth") == "2.5px"
+    box = ring.bounding_box()
+    seen = page.page.locator(".panel .scroll").bounding_box()
+    assert box["x"] >= seen["x"]  # with its stroke
+    assert box["x"] + box["width"] <= seen["x"] + seen["width"]
+    shape = page.page.locator(".panel text.quiet", has_text="(1, 1024)").first
+    inside = shape.bounding_box()
+    assert inside["x"] + inside["width"] + 3 <= box["x"] + box["width"]
+
+
+def test_the_bytes_of_token_numbers_are_explained(visit, put):
+    page = visit()
+    page.open(put(ShapeLedger().html()))
+    note = page.page.locator(".title small").last.inner_text()
+    assert "float32, tokens int64 (8 each)" in note
+    tokens = ShapeLedger().lines()[0]
+    assert (tokens.name, tokens.n_bytes) == ("tokens", 8 * 1024)
+    assert torch.zeros(1024, dtype=torch.int64).nbytes == tokens.n_bytes

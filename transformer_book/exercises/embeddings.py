@@ -1,0 +1,179 @@
+"""Checks of the chapter on embeddings."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_book.exercises.exercises import (
+    Exercise,
+    Experiment,
+    Run,
+    Solution,
+    Symptom,
+    alike,
+    otherwise,
+)
+from transformer_book.exercises.samples import normal
+from transformer_book.exercises.sandbox import NotYet
+from transformer_lib import embeddings
+
+LIBRARY = embeddings.Embedding
+ROWS, SCALE = normal(7, 4), 3.0
+TOKENS = torch.tensor([[3, 0, 6], [6, 1, 3]])
+STATES = normal(2, 3, 4, seed=1)
+
+
+def _forms(layer: Any) -> dict[str, str]:
+    return {name: " x ".join(map(str, p.shape)) for name, p in layer.named_parameters()}
+
+
+def _filled(cls: Solution, rows: Tensor = ROWS) -> Any:
+    """Build the learner's layer, with rows that are known."""
+    layer = _built(cls)
+    # a tied layer may bear a second name, which is filled by the first
+    layer.load_state_dict({"weight": rows}, strict=False)
+    return layer
+
+
+def _built(cls: Solution) -> Any:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layer = cls(7, 4, scale=SCALE)
+    if not vars(layer):  # its __init__ does nothing
+        raise NotYet
+    return layer
+
+
+def _given(run: Run) -> Run:
+    """Return what a layer says, if its parameters are those that can be filled."""
+
+    def checked(cls: Solution) -> dict[str, Any]:
+        forms = _forms(_built(cls))
+        fits = forms == {"weight": "7 x 4"}
+        said = run(_filled(cls)) if fits else dict.fromkeys(run(_filled(LIBRARY)))
+        return {"parameters": forms, **said}
+
+    return checked
+
+
+def _looked_up(layer: Any) -> Tensor:
+    rows: Tensor = layer(TOKENS)
+    return rows
+
+
+def _scored(layer: Any) -> Tensor:
+    """Score after a look at the rows, which must leave them as they are."""
+    layer(TOKENS)
+    scores: Tensor = layer.logits(STATES)
+    return scores
+
+
+def _both_ends(layer: Any) -> dict[str, Tensor]:
+    return {"vectors": _looked_up(layer), "logits": _scored(layer)}
+
+
+def _learned(layer: Any) -> dict[str, Tensor]:
+    """Return what weight learns from both ends."""
+    with torch.enable_grad():  # also where the reader has switched it off
+        layer.logits(layer(TOKENS)).mean().backward()
+    return {"gradient": layer.weight.grad}
+
+
+def _kept(cls: Solution) -> Tensor:
+    """Return the rows after a look at them."""
+    layer = _filled(cls)
+    layer(TOKENS)
+    weight: Tensor = layer.weight
+    return weight
+
+
+def _rows_times(factor: float) -> Any:
+    return lambda cls: alike(_looked_up(_filled(cls)), ROWS[TOKENS] * factor)
+
+
+def _logits_times(factor: float) -> Any:
+    return lambda cls: alike(_scored(_filled(cls)), STATES @ ROWS.T * factor)
+
+
+EMBEDDING = Exercise(
+    "Embedding",
+    LIBRARY,
+    (
+        Experiment(
+            "Embedding(7, 4, scale=3), 2 x 3 tokens to vectors, 2 x 3 states to logits",
+            _given(_both_ends),
+        ),
+        Experiment(
+            "Embedding(7, 4, scale=3), the gradient of the mean logit of 2 x 3 tokens",
+            _given(_learned),
+        ),
+    ),
+    (
+        Symptom(
+            "one matrix serves both ends: logits must use weight, and no other "
+            "parameter",
+            lambda cls: len(_forms(_built(cls))) > 1,
+        ),
+        Symptom(
+            "the only parameter must be named weight, of the shape "
+            "(vocab_size, d_model): one row for each token",
+            lambda cls: _forms(_built(cls)) != {"weight": "7 x 4"},
+        ),
+        Symptom("the rows are not multiplied by scale", _rows_times(1.0)),
+        Symptom(
+            "the rows are divided by scale: multiply them by it", _rows_times(1 / SCALE)
+        ),
+        Symptom(
+            "the rows are multiplied by sqrt(d_model), whatever scale is: "
+            "the caller chooses, so use scale itself",
+            _rows_times(2.0),
+        ),
+        Symptom(
+            "the rows are multiplied by the root of scale: use scale itself, which "
+            "may be a root already",
+            _rows_times(SCALE**0.5),
+        ),
+        Symptom(
+            "the vectors differ: is it the row of each token, times scale?",
+            lambda cls: not _rows_times(SCALE)(cls),
+        ),
+        Symptom(
+            "looking tokens up changed weight in place: multiply the rows that were "
+            "taken out, not the matrix",
+            lambda cls: not alike(_kept(cls), ROWS),
+        ),
+        Symptom(
+            "logits are multiplied by scale too: it is for the way in only",
+            _logits_times(SCALE),
+        ),
+        Symptom(
+            "logits are divided by scale: it is for the way in only",
+            _logits_times(1 / SCALE),
+        ),
+        Symptom(
+            "logits went through a softmax: they are bare dot products, and the loss "
+            "does the rest",
+            lambda cls: (
+                alike(_scored(_filled(cls)).exp().sum(-1), torch.ones(2, 3))
+                or alike(_scored(_filled(cls)).sum(-1), torch.ones(2, 3))
+            ),
+        ),
+        Symptom(
+            "one matrix serves both ends: logits use another one than weight, or an "
+            "old copy of it",
+            lambda cls: alike(_scored(_filled(cls)), _scored(_filled(cls, -ROWS))),
+        ),
+        Symptom(
+            "one end gives weight no gradient: use weight itself, without detach() "
+            "and without data",
+            lambda cls: alike(_given(_both_ends)(cls), _given(_both_ends)(LIBRARY)),
+        ),
+        Symptom(
+            "the logits differ: are they the dot product of each state with each row?",
+            otherwise,
+        ),
+    ),
+)
+
+EXERCISES = (EMBEDDING,)

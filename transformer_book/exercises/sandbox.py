@@ -1,0 +1,159 @@
+"""Running a learner's code: it may do anything, and it must not hurt."""
+
+import ctypes
+import inspect
+import threading
+import traceback
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_book.exercises.exercises import Run, Solution
+
+SECONDS = 10.0
+"""How long one experiment may take."""
+
+
+class Trouble(Exception):
+    """Why there is no result to compare; the message is for the learner."""
+
+
+class NotYet(Exception):
+    """The solution returned nothing: the exercise is untouched."""
+
+
+class _Stop(BaseException):
+    """Raised inside a solution that takes too long; `except Exception` misses it."""
+
+
+def attempt(run: Run, solution: Solution) -> Any:
+    """Run an experiment twice on copies; return its result.
+
+    Raises:
+        Trouble: if there is none, in time and every time the same.
+    """
+    first, second = (_seeded(seed, run, solution) for seed in (0, 1))
+    if not within(SECONDS, partial(same, first, second)):
+        raise Trouble(
+            "two calls with the same input gave two results: is there dropout, or a "
+            "random number, or something kept from call to call?"
+        )
+    return first
+
+
+def _seeded(seed: int, run: Run, solution: Solution) -> Any:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return within(SECONDS, lambda: run(guarded(solution)))
+
+
+def within(seconds: float, action: Callable[[], Any]) -> Any:
+    """Return what the action returns, or stop it.
+
+    A thread of its own works everywhere, in Colab and in Windows too.
+
+    Raises:
+        Trouble: if it takes too long, or raises something.
+    """
+    outcome: list[tuple[Any, BaseException | None]] = []
+
+    def work() -> None:
+        try:
+            outcome.append((action(), None))
+        except BaseException as error:  # a learner's code may raise anything
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        thread.join(seconds)
+    finally:  # also when the reader interrupts the kernel
+        late = thread.is_alive()
+        if late:
+            _stop(thread)
+    if late:
+        raise Trouble(f"no result after {seconds:g} seconds: does a loop never end?")
+    return _result_of(*outcome[0])
+
+
+def _stop(thread: threading.Thread) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stop)
+    )
+
+
+def _result_of(result: Any, error: BaseException | None) -> Any:
+    if isinstance(error, Trouble | NotYet):
+        raise error
+    if isinstance(error, NotImplementedError):
+        raise NotYet
+    if error is not None:
+        raise Trouble(f"your code raised an exception\n{_told(error)}")
+    return result
+
+
+def guarded(solution: Solution) -> Solution:
+    """Give a function copies of its arguments, and notice if it changes them.
+
+    A class is passed on as it is: its objects are what an experiment works with.
+    """
+    if inspect.isclass(solution):
+        return solution
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = _copied((args, kwargs))
+        result = solution(*given[0], **given[1])
+        if result is None or result is ...:
+            raise NotYet
+        if not same(given, (args, kwargs)):
+            raise Trouble(
+                "your function changed its argument in place: the caller still needs "
+                "it; compute something new, without += and without methods_ on it"
+            )
+        return result
+
+    return call
+
+
+def _copied(value: Any) -> Any:
+    """Copy tensors, and the lists and mappings that hold them; nothing else."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if type(value) in (list, tuple):
+        return type(value)(map(_copied, value))
+    if type(value) is dict:
+        return {key: _copied(part) for key, part in value.items()}
+    return value
+
+
+def same(one: Any, other: Any) -> bool:
+    """Compare what may hold tensors anywhere, bit for bit; NaN equals NaN."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return _bits(one) == _bits(other)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
+    # of all else only numbers and words can be compared
+    return repr(one) == repr(other) if isinstance(one, float | int | str) else True
+
+
+def _bits(x: Tensor) -> tuple[Any, ...]:
+    """Return what tells one tensor from another."""
+    if x.device.type == "meta":  # it has no numbers
+        return (x.shape, x.dtype)
+    numbers = x.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+    return (x.shape, x.dtype, numbers.numpy().tobytes())
+
+
+def _told(error: BaseException) -> str:
+    """Return the learner's part of the traceback, whole."""
+    passed_through = (str(Path(__file__).parent), nn.modules.module.__file__)
+    report = traceback.TracebackException.from_exception(error)
+    frames = [f for f in report.stack if not f.filename.startswith(passed_through)]
+    report.stack = traceback.StackSummary.from_list(frames)
+    return "".join(report.format()).rstrip()

@@ -1,0 +1,89 @@
+"""The words of a small model: from a text to tokens, queries, keys and values."""
+
+import difflib
+import re
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from transformer_book.figures.state import StateError, as_lists, check_matrix
+
+MOST = 16
+"""Tokens that a figure of one attention map shows at most."""
+
+_PIECE = re.compile(r"[\w'’-]+|[^\s\w'’-]")
+_HEADS = ("query", "key", "value")
+
+
+class WordModel(traitlets.Dict):
+    """A dict of words and matrices; tensors and arrays in it are unpacked."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Unpack what has `tolist`, then ask what every dict is asked."""
+        if isinstance(value, dict):
+            value = {name: as_lists(part) for name, part in value.items()}
+        return super().validate(obj, value)
+
+
+def check_model(model: dict[str, Any] | None) -> None:
+    """Raise unless the parts of the model, if there is one, fit each other."""
+    if model is None:
+        return
+    missing = [part for part in ("words", "embedding", *_HEADS) if not model.get(part)]
+    if missing:
+        raise StateError(f"a model needs words and matrices, got no {missing}")
+    _check_words(model["words"])
+    d_model, positions = len(model["embedding"][0]), model.get("positions") or []
+    shapes = {"embedding": len(model["words"]), "positions": len(positions)}
+    for part, rows in shapes.items():
+        check_matrix(part, model.get(part) or [], (rows, d_model), float)
+    for part in _HEADS:
+        check_matrix(part, model[part], (d_model, len(model[part][0])), float)
+
+
+def _check_words(words: list[str]) -> None:
+    odd = [word for word in words if _PIECE.findall(word.lower()) != [word]]
+    if odd or len(set(words)) < len(words):
+        raise StateError(
+            "a model's words must differ and be in lower case, without spaces, got "
+            f"{odd or 'a word twice'}"
+        )
+
+
+def split(text: str, model: dict[str, Any]) -> list[str]:
+    """Cut a text into the model's words, in lower case.
+
+    A word is a run of letters, digits, `_`, `'` and `-`. Any other sign is a word of
+    its own if the model knows it, and is left out if not.
+
+    Raises:
+        StateError: if a word is unknown, or there are too few or too many.
+    """
+    known = set(model["words"])
+    found = _PIECE.findall(text.lower())
+    words = [piece for piece in found if piece in known or re.match(r"[\w'’-]", piece)]
+    unknown = [word for word in words if word not in known]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], model["words"], 3, 0.0)
+        raise StateError(
+            f"text must be made of the {len(known)} words of the model, got "
+            f"{unknown[0]!r}; near it are {', '.join(map(repr, near))}"
+        )
+    most = min(MOST, len(model.get("positions") or range(MOST)))
+    if not 2 <= len(words) <= most:
+        raise StateError(f"text must have 2 to {most} words, got {len(words)}")
+    return words
+
+
+def read(text: str, model: dict[str, Any]) -> dict[str, Any]:
+    """Tokens, and x = embedding (+ positions) times each matrix, of a text."""
+    tokens = split(text, model)
+    rows = [model["words"].index(token) for token in tokens]
+    x = np.array(model["embedding"], dtype=np.float64)[rows]
+    if model.get("positions"):
+        x = x + np.array(model["positions"], dtype=np.float64)[: len(rows)]
+    projected = {
+        part: (x @ np.array(model[part], dtype=np.float64)).tolist() for part in _HEADS
+    }
+    return {"tokens": tokens, **projected}

@@ -1,0 +1,120 @@
+// Brings a model to the page once: on the site by classic scripts (a page from disk may
+// neither fetch nor import), in a notebook by messages from Python (ServesWeights).
+import { unpack } from "./packed.mjs";
+
+const PATIENCE = 20_000; // milliseconds without a part until we say that nothing comes
+// null in a notebook: there is no site around the widget
+const home = globalThis.TransformerFigures?.home ?? null;
+
+/** One part of a model, from its script: { of: number of parts, bytes }. */
+function fromScript(name, number) {
+  const key = `${name}-${number}`;
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = new URL(`weights/${encodeURIComponent(key)}.js`, home).href;
+    script.onload = () => {
+      script.remove();
+      try {
+        const [of, text] = globalThis.TransformerWeights[key];
+        delete globalThis.TransformerWeights[key];
+        resolve({ of, bytes: Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)) });
+      } catch {
+        reject(Error(`the model "${name}" came broken`)); // or another page in its place
+      }
+    };
+    script.onerror = () => {
+      script.remove();
+      reject(Error(`the model "${name}" did not come`));
+    };
+    document.head.append(script);
+  });
+}
+
+async function fromScripts(name, tell) {
+  const first = await fromScript(name, 0);
+  let here = 1;
+  tell(here / first.of);
+  const others = Array.from({ length: first.of - 1 }, async (_, i) => {
+    const { bytes } = await fromScript(name, i + 1);
+    tell((here += 1) / first.of);
+    return bytes;
+  });
+  return [first.bytes, ...(await Promise.all(others))];
+}
+
+const asBytes = (buffer) =>
+  new Uint8Array(buffer.buffer ?? buffer, buffer.byteOffset ?? 0, buffer.byteLength);
+
+/** The parts of a model from Python, by the widget's messages. */
+function fromPython(name, widget, tell) {
+  const parts = [];
+  let timer;
+  let hear;
+  const come = new Promise((resolve, reject) => {
+    const wait = () => {
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => reject(Error(`the model "${name}" did not come; run this cell again`)), PATIENCE,
+      );
+    };
+    hear = (said, buffers) => {
+      if (said?.weights !== name) return;
+      if (said.problem) return reject(Error(said.problem));
+      parts[said.part] = asBytes(buffers[0]);
+      const here = Object.keys(parts).length;
+      tell(here / said.of);
+      if (here === said.of) resolve(parts);
+      else wait();
+    };
+    wait();
+    widget.on("msg:custom", hear);
+    widget.send({ ask: "weights", model: name });
+  });
+  return come.finally(() => {
+    clearTimeout(timer);
+    widget.off("msg:custom", hear);
+  });
+}
+
+/** Parts, one after the other, in memory of their own. */
+function joined(parts) {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function begin(name, widget) {
+  const entry = { listeners: new Set(), share: 0 };
+  const tell = (share) => {
+    entry.share = share;
+    for (const listener of entry.listeners) listener(share);
+  };
+  const parts = home === null ? fromPython(name, widget, tell) : fromScripts(name, tell);
+  entry.model = parts.then((all) => unpack(joined(all)));
+  return entry;
+}
+
+/**
+ * The model of that name, unpacked. widget is what anywidget gives a figure;
+ * progress(share from 0 to 1) is called as parts come, until signal aborts. All figures of
+ * a page share one model; what failed is asked for again next time.
+ */
+export async function loadModel(name, { widget, signal, progress = () => {} } = {}) {
+  const models = (globalThis.TransformerModels ??= {});
+  const entry = (models[name] ??= begin(name, widget));
+  entry.listeners.add(progress);
+  signal?.addEventListener("abort", () => entry.listeners.delete(progress), { once: true });
+  progress(entry.share);
+  try {
+    return await entry.model;
+  } catch (error) {
+    if (models[name] === entry) delete models[name];
+    throw error;
+  } finally {
+    entry.listeners.delete(progress);
+  }
+}

@@ -1,0 +1,145 @@
+"""The base class of the live figures."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import anywidget
+import traitlets
+
+from transformer_book.figures import picture
+from transformer_book.figures.schema import cut
+from transformer_book.figures.state import StateError, check_size, rounded, to_json
+
+_STATIC = Path(__file__).parent / "static"
+
+
+def _bundle(name: str) -> Path:
+    path = _STATIC / f"{name}.mjs"
+    if not path.exists():
+        raise FileNotFoundError(f"a figure needs its bundle, not {path}: make bundle")
+    return path
+
+
+class Figure(anywidget.AnyWidget):
+    """A picture that answers; its traits are all of its state.
+
+    A figure sets `name` (of its bundle in static/), declares its traits, which are
+    synchronized and checked without further ado, and defines `check`. What it says and
+    draws stands in two modules, `wording` with `sentence` and `table`, `picturing`
+    with `drawing` and `plot`, or in methods of its own. Traits that must fit each
+    other change together by `figure.update(tokens=..., scores=...)`.
+    """
+
+    name: ClassVar[str] = ""
+    wording: Any
+    picturing: Any
+    state_names: ClassVar[tuple[str, ...]] = ()
+    _ipython_display_ = None  # ipywidgets 7 would otherwise bypass _repr_mimebundle_
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Find the bundle of a named figure, synchronize and check its traits."""
+        if "name" in vars(cls):
+            traits = {
+                name: value
+                for name, value in vars(cls).items()
+                if isinstance(value, traitlets.TraitType)
+            }
+            for trait in traits.values():
+                trait.tag(sync=True)
+            cls.state_names = tuple(sorted(traits))
+            cls._esm = _bundle(cls.name)
+            cls._valid = traitlets.validate(*traits)(cls._accept)
+        super().__init_subclass__(**options)
+
+    def _accept(self, proposal: Any) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        state = self.state() | {name: value}
+        try:
+            _check_number(name, proposal["trait"], value)
+            self.check(state)
+            check_size(state)
+        except traitlets.TraitError:
+            raise
+        except Exception as error:  # which traitlets would not roll back
+            raise StateError(
+                f"{name} must be as {type(self).__name__} describes it, got "
+                f"{cut(value)}: {error}"
+            ) from error
+        return value
+
+    def state(self) -> dict[str, Any]:
+        """All that the figure shows, by the names of its traits."""
+        return {name: getattr(self, name) for name in self.state_names}
+
+    def update(self, **traits: Any) -> None:
+        """Change several traits at once: all of them, or none and a ValueError."""
+        with self.hold_trait_notifications():
+            for name, value in traits.items():
+                setattr(self, name, value)
+
+    def check(self, state: dict[str, Any]) -> None:
+        """Raise StateError (a ValueError) on a state that cannot be shown."""
+
+    def summary(self) -> str:
+        """Say in one sentence what the figure shows, with its numbers."""
+        return str(self.wording.sentence(self))
+
+    def table(self) -> tuple[list[str], list[list[Any]]]:
+        """Give the numbers that the figure shows: a header and rows."""
+        header, rows = self.wording.table(self)
+        return header, rows
+
+    def drawing(self) -> str:
+        """Draw the state as plain SVG; see `picture`."""
+        return str(self.picturing.drawing(self))
+
+    def plot(self) -> Any:
+        """Draw the same state with matplotlib and return the matplotlib figure."""
+        return picture.say_below(self._plotted(), self.summary())
+
+    def _plotted(self) -> Any:
+        return self.picturing.plot(self)
+
+    def html(self) -> str:
+        """Return the figure for a page: its state, and a still picture of it inside."""
+        still = f"{picture.tag('p', self.summary())}{self.drawing()}"
+        opening = picture.tag(
+            "div",
+            "",
+            class_="tl-figure",
+            data_figure=self.name,
+            data_state=to_json(self.state()),
+        ).removesuffix("</div>")
+        return f"{opening}{still}{picture.table(*self.table())}</div>"
+
+    def __repr__(self) -> str:
+        """Name the class and its small traits; the same text for the same state."""
+        small = {
+            name: rounded(value)
+            for name, value in self.state().items()
+            if not isinstance(value, list | dict)
+        }
+        words = ", ".join(f"{name}={value!r}" for name, value in small.items())
+        return f"{type(self).__name__}({words})"
+
+    def _repr_mimebundle_(
+        self, **options: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        bundle = super()._repr_mimebundle_(**options)
+        if bundle is None:
+            return None
+        data, metadata = bundle
+        return {**data, "text/plain": repr(self), "text/html": self.html()}, metadata
+
+
+def _check_number(name: str, trait: Any, value: Any) -> None:
+    """Refuse True and False for a number, as a page does."""
+    if isinstance(trait, traitlets.Int | traitlets.Float) and isinstance(value, bool):
+        raise StateError(f"{name} must be a number, got {value}")
+
+
+class RoundedFigure(Figure):
+    """A figure that keeps its numbers as the page gets them, at 4 digits."""
+
+    def _accept(self, proposal: Any) -> Any:
+        return rounded(super()._accept(proposal))

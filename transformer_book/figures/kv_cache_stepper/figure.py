@@ -1,0 +1,201 @@
+"""KVCacheStepper: a model writes twice, with a cache and without."""
+
+from typing import Any
+
+import traitlets
+
+from transformer_book.figures import schema as rules
+from transformer_book.figures.figure import Figure
+from transformer_book.figures.kv_cache_stepper import picture as pictures
+from transformer_book.figures.kv_cache_stepper import run as runs
+from transformer_book.figures.kv_cache_stepper import text as words
+from transformer_book.figures.kv_cache_stepper.costs import (
+    KNOWN,
+    NAMES,
+    Memory,
+    memories,
+    parts,
+)
+from transformer_book.figures.state import StateError, Values, check_tokens
+from transformer_book.figures.weights import ServesWeights
+from transformer_lib.cache import new_cache
+from transformer_lib.decoder import Decoder
+from transformer_lib.tokens import Tokenizer
+
+SOURCES = ("stored", "page", "yours")
+_PROMPT = "The method should return"
+
+
+class KVCacheStepper(ServesWeights, Figure):
+    """Type a prompt; step by step, see what a cache saves, and what it keeps.
+
+    The left side reads the whole text in each step, the right side only the last
+    token. `tokens` are the prompt's `prompt_length` tokens and what the left side
+    writes, `picks` what the right side writes, `gaps` the largest difference of their
+    logits in each step; with the `bug`, new tokens stand at position 0, and
+    `wrong_picks` and `wrong_gaps` count. `source` says who computed: "stored" (the
+    book's model in Python), "page" (in the browser) or "yours". `sizes` are the
+    model's, and `memory` is "own" or a model of `KNOWN`. `selected` is [view, row,
+    column] or []: view 0 and 1 are the two sides, 2 is the memory.
+    """
+
+    name = "kv_cache_stepper"
+    wording, picturing = words, pictures
+
+    prompt = traitlets.Unicode("")
+    prompt_length = traitlets.Int(0)
+    left_out = traitlets.Int(0)
+    tokens = Values(traitlets.Unicode(), default_value=[])
+    picks = Values(traitlets.Unicode(), default_value=[])
+    wrong_picks = Values(traitlets.Unicode(), default_value=[])
+    gaps = Values(traitlets.Float(), default_value=[])
+    wrong_gaps = Values(traitlets.Float(), default_value=[])
+    step = traitlets.Int(0)
+    bug = traitlets.Bool(False)
+    source = traitlets.Unicode("stored")
+    sizes = traitlets.Dict()
+    memory = traitlets.Unicode("own")
+    selected = Values(traitlets.Int(), default_value=[])
+
+    def __init__(self, prompt: str = _PROMPT, **state: Any) -> None:
+        if "tokens" not in state:
+            written = runs.traits(prompt)
+            step = min(5, len(written["gaps"]) - 1)
+            state = {**written, "step": step, **state}
+        state.setdefault("sizes", runs.traits(_PROMPT)["sizes"])
+        super().__init__(**{"prompt": prompt, **state})
+
+    @staticmethod
+    def written(
+        prompt: str,
+        model: Decoder | None = None,
+        tokenizer: Tokenizer | None = None,
+        cache: runs.NewCache = new_cache,
+    ) -> dict[str, Any]:
+        """Return the traits for a prompt, a model or a cache of yours.
+
+        ``figure.update(**KVCacheStepper.written("Try", cache=my_new_cache))`` shows
+        what your cache does; it is called like `transformer_lib.cache.new_cache`.
+
+        Raises:
+            ValueError: if the prompt is empty, or does not fit the model.
+        """
+        return runs.traits(prompt, model, tokenizer, cache)
+
+    def check(self, state: dict[str, Any]) -> None:
+        """Raise unless texts, differences and numbers fit each other."""
+        most = runs.MOST + runs.STEPS + 1
+        check_tokens(state["tokens"], 0, most)
+        first = state["prompt_length"]
+        steps = len(state["tokens"]) - first
+        if not (0 <= first <= runs.MOST and bool(first) == bool(steps) and steps >= 0):
+            raise StateError(
+                f"prompt_length must be 1 to {runs.MOST} and less than the tokens, or "
+                f"0 without any, got {first} of {len(state['tokens'])}; change all by "
+                "update(**figure.written(...))"
+            )
+        for name in ("picks", "wrong_picks", "gaps", "wrong_gaps"):
+            if len(state[name]) != steps:
+                raise StateError(
+                    f"{name} must be {steps}, one for each step, got "
+                    f"{len(state[name])}; change all by update(**figure.written(...))"
+                )
+        _check_kinds(state)
+        _check_words(state)
+        if not 0 <= state["step"] <= max(0, steps - 1):
+            raise StateError(
+                f"step must be from 0 to {max(0, steps - 1)}, got {state['step']}"
+            )
+        _check_selected(state)
+
+    @property
+    def length(self) -> int:
+        """Tokens of the text that is read in this step."""
+        return self.prompt_length + self.step if self.prompt_length else 0
+
+    def right(self) -> tuple[list[str], list[float]]:
+        """Return what the cached side writes, and its differences, step by step."""
+        if self.bug:
+            return self.wrong_picks, self.wrong_gaps
+        return self.picks, self.gaps
+
+    def written_by(self, side: int) -> list[str]:
+        """Return the tokens that a side has written: 0 without a cache, 1 with it."""
+        said = self.right()[0] if side else self.tokens[self.prompt_length :]
+        return said[: self.step + 1]
+
+    def texts(self, side: int) -> list[str]:
+        """Return the tokens that a side has read."""
+        return self.tokens[: self.prompt_length] + self.written_by(side)[: self.step]
+
+    def multiply_adds(self, side: int, step: int) -> int:
+        """Return the multiply-adds of a side in one step."""
+        if not self.prompt_length:
+            return 0
+        length = self.prompt_length + step
+        return parts(self.sizes).of(1 if side and step else length, length)
+
+    def shown_sizes(self) -> dict[str, Any]:
+        """Return the sizes of the model whose memory is shown."""
+        return dict(KNOWN.get(self.memory, self.sizes))
+
+    def memories(self) -> list[Memory]:
+        """Return ways to share keys and values, with their bytes for each token."""
+        return memories(self.shown_sizes(), 4 if self.memory == "own" else 2)
+
+
+def _check_kinds(state: dict[str, Any]) -> None:
+    """Refuse what is no text, no finite number, or more steps than there are."""
+    rules.parts(
+        prompt=rules.text,
+        left_out=rules.whole(0, 100_000),
+        picks=rules.each(rules.text),
+        wrong_picks=rules.each(rules.text),
+        gaps=rules.each(rules.finite),
+        wrong_gaps=rules.each(rules.finite),
+    )("state", state)
+    if len(state["gaps"]) > runs.STEPS + 1:
+        raise StateError(
+            f"tokens must be at most {runs.STEPS + 1} after the prompt's, got "
+            f"{len(state['gaps'])}"
+        )
+
+
+_SIZES = rules.parts(
+    **dict.fromkeys({*NAMES} - {"feed_forward"}, rules.whole(1, 10**9)),
+    feed_forward=rules.text,
+    name=rules.text,
+)
+
+
+def _check_words(state: dict[str, Any]) -> None:
+    if state["source"] not in SOURCES:
+        raise StateError(f"source must be one of {SOURCES}, got {state['source']!r}")
+    if state["memory"] not in ("own", *KNOWN):
+        raise StateError(
+            f"memory must be one of {['own', *KNOWN]}, got {state['memory']!r}"
+        )
+    missing = sorted({*NAMES, "name"} - set(state["sizes"]))
+    if missing:
+        raise StateError(f"sizes must hold {[*NAMES, 'name']}, got none of {missing}")
+    _SIZES("sizes", state["sizes"])
+
+
+def _check_selected(state: dict[str, Any]) -> None:
+    """Refuse a cell that is not shown."""
+    if not state["selected"]:
+        return
+    length = state["prompt_length"] + state["step"]
+    sizes = KNOWN.get(state["memory"], state["sizes"])
+    shapes = {0: (length, length), 1: (length, length)}
+    shapes[2] = (len(memories(sizes, 1)), words.POINTS + 1)
+    view, *cell = state["selected"]
+    if len(cell) != 2 or view not in shapes or not _inside(cell, shapes[view]):
+        raise StateError(
+            f"selected must be [view, row, column] of what is shown, or [], got "
+            f"{state['selected']}"
+        )
+
+
+def _inside(cell: list[int], shape: tuple[int, int]) -> bool:
+    return all(0 <= at < size for at, size in zip(cell, shape, strict=True))

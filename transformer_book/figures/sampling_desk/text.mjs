@@ -1,0 +1,149 @@
+// What SamplingDesk says; sampling_words.py says the same. No DOM.
+import { number, percent, python, quote, short } from "../kit/index.mjs";
+import { LONGER } from "./reader.mjs";
+import { filters, sum } from "./numbers.mjs";
+
+/** What is on, with its value: "temperature 0.7", "top-k 8". */
+export const reshapers = (state) => [
+  ...(state.temperature === 1 ? [] : [`temperature ${short(state.temperature)}`]),
+  ...filters(state).map(([words, , value]) => `${words} ${short(value)}`),
+];
+
+/** The end of a text, from a word on if one begins there. */
+export function tail(whole) {
+  const signs = [...whole];
+  if (signs.length <= 24) return whole;
+  return `…${signs.slice(-24).join("").replace(/^([^ \n]*[ \n]+(?=[^ \n])|.)/su, "")}`;
+}
+
+function overview(geometry) {
+  const { state, order, before, after, cut, drawn, read } = geometry;
+  const { count } = state;
+  const first = quote(state.tokens[order[0]]);
+  const draws = count
+    ? `Of ${count} draws, ${drawn[0]} took ${first}; ${number(count * after[0], 0)} were to be expected. `
+    : "";
+  const start =
+    `${draws}After ${quote(tail(read))}, the likeliest of ${order.length} tokens is ` +
+    `${first}: ${percent(before[0])}`;
+  const named = reshapers(state);
+  const said = named.length
+    ? `${start}; ${named.join(", ").replace(/,(?!.*,)/, " and")} ${named.length === 1 ? "makes" : "make"} it ` +
+      `${percent(after[0])}. ${staying(geometry)}`
+    : `${start}. Nothing reshapes the model's distribution.`;
+  return said + trapped(geometry);
+}
+
+function staying({ state: { temperature }, order, cut, share }) {
+  const gone = cut.filter(Boolean).length;
+  if (!gone) return `All ${order.length} tokens stay.`;
+  const stay = order.length - gone;
+  const heat = [0, 1].includes(temperature) ? "" : `at temperature ${short(temperature)} `;
+  return (
+    `${stay} token${stay > 1 ? `s stay; ${heat}they` : ` stays; ${heat}it`} had ${percent(share)} ` +
+    `before ${gone} other${gone > 1 ? "s were" : " was"} cut off.`
+  );
+}
+
+/** Whether both continuations are written to their ends. */
+export const isDone = ({ greedy, sampled }) =>
+  [greedy, sampled].every((one) => one?.ids.length === LONGER);
+
+function trapped({ trap }) {
+  if (!trap) return "";
+  if (!isDone(trap)) return ` The greedy trap ${trap.greedy ? "is being written" : "waits"}.`;
+  return (
+    ` Of the runs of four in the next ${LONGER} tokens, greedy repeats ` +
+    `${percent(trap.greedy.share)}, sampling ${percent(trap.sampled.share)}.`
+  );
+}
+
+function held({ state, order, before, after, cut, drawn }, place) {
+  const now = cut[place] ? `cut off by ${cut[place]}` : `${percent(after[place])} after`;
+  const draws = state.count
+    ? `; drawn ${drawn[place]} times of ${state.count}, ` +
+      `${number(state.count * after[place], 0)} to be expected`
+    : "";
+  return (
+    `${quote(state.tokens[order[place]])} is number ${place + 1} of ${order.length}: ` +
+    `${percent(before[place])} before, ${now}${draws}.`
+  );
+}
+
+/** `active` is [id] of a token, or null. */
+export function sentence(geometry, active) {
+  const place = active ? geometry.order.indexOf(active[0]) : -1;
+  const problem = geometry.problem ? `${geometry.problem} The numbers of another text stay. ` : "";
+  return problem + (place < 0 ? overview(geometry) : held(geometry, place));
+}
+
+/** The tokens that are not listed, together. */
+export function others({ order, before, after, cut, drawn, listed }) {
+  const rest = order.map((_, i) => i).filter((i) => !listed.includes(i));
+  const all = (list) => sum(rest.map((i) => list[i]));
+  return {
+    n: rest.length, gone: rest.filter((i) => cut[i]).length,
+    before: all(before), after: all(after), drawn: all(drawn),
+  };
+}
+
+export function table(geometry) {
+  const { state, order, before, after, cut, drawn, listed, read } = geometry;
+  const rest = others(geometry);
+  return {
+    caption: `Next tokens after ${quote(tail(read))}`,
+    header: ["token", "before", "after", "cut off by", "drawn"],
+    rows: [
+      ...listed.map((i) => [
+        quote(state.tokens[order[i]]), number(before[i], 4), number(after[i], 4), cut[i], drawn[i],
+      ]),
+      ...(rest.n ? [[
+        `${rest.n} others`, number(rest.before, 4), number(rest.after, 4),
+        rest.gone ? `${rest.gone} of them` : "", rest.drawn,
+      ]] : []),
+    ],
+  };
+}
+
+const rows = (list, show) =>
+  list.map((x, i) => `${i % 8 ? " " : "\n    "}${show(x)},`).join("");
+
+const float = (x) => (Number.isInteger(x) ? `${x}.0` : String(x));
+
+/** What restrict is called with: [name, value as Python writes it]. */
+export const asked = (state) => [
+  ["temperature", float(state.temperature)],
+  ...filters(state).map(([, name, value]) => [name, name === "top_k" ? value : float(value)]),
+];
+
+/** The state as a program that reshapes the same logits, draws, and asserts what is shown. */
+export function pytorch(state, { logits, order, before, after, cut, drawn }) {
+  const words = asked(state).map(([name, value]) => `${name}=${value}`);
+  const shown = order.slice(0, 12);
+  const { count, seed } = state;
+  return [
+    "import torch", "", "from transformer_lib.sampling import restrict", "",
+    `logits = torch.tensor([${rows(Array.from(logits), (x) => number(x, 4))}\n], dtype=torch.float64)`,
+    `shown = [${shown.join(", ")}]  # ids of the likeliest tokens`,
+    ...shown.map((id) => `#   ${id}: ${python(quote(state.tokens[id]))}`), "",
+    `kept = restrict(logits, ${words.join(", ")})`,
+    "for one, expected in (",
+    ...[["logits", before], ["kept", after]].map(([name, shares]) =>
+      `    (${name}, [${shown.map((_, i) => number(shares[i], 6)).join(", ")}]),`),
+    "):",
+    "    shares = one.softmax(dim=-1)[shown]",
+    "    expected = torch.tensor(expected, dtype=torch.float64)",
+    "    torch.testing.assert_close(shares, expected, rtol=0, atol=1e-3)",
+    `assert kept.isinf().sum() == ${cut.filter(Boolean).length}`, "",
+    ...(count ? [
+      `seed, numbers = ${seed}, []`,
+      `for _ in range(${3 + state.drawn.length + count}):  # Park and Miller`,
+      "    seed = 48271 * seed % (2**31 - 1)",
+      "    numbers.append(seed / (2**31 - 1))",
+      `u = torch.tensor(numbers[-${count}:], dtype=torch.float64)`,
+      "sums = kept.sort(descending=True, stable=True).values.softmax(dim=-1).cumsum(dim=-1)",
+      "drawn = torch.searchsorted(sums, u * sums[-1]).bincount(minlength=len(shown))",
+      `assert drawn[:len(shown)].tolist() == [${drawn.slice(0, shown.length).join(", ")}]`, "",
+    ] : []),
+  ].join("\n");
+}

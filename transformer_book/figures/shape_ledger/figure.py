@@ -1,0 +1,94 @@
+"""ShapeLedger: what each line of a decoder makes, holds and costs."""
+
+from typing import Any
+
+import traitlets
+
+from transformer_book.figures.figure import Figure
+from transformer_book.figures.shape_ledger import picture as pictures
+from transformer_book.figures.shape_ledger import text as words
+from transformer_book.figures.shape_ledger.lines import Line, lines
+from transformer_book.figures.state import StateError, Values
+
+_RANGES = {  # least and most
+    "batch": (1, 64),
+    "length": (1, 16_384),
+    "d_model": (1, 16_384),
+    "n_heads": (1, 128),
+    "n_layers": (1, 128),
+    "vocab_size": (1, 300_000),
+    "d_ff": (0, 65_536),
+    "max_len": (1, 16_384),
+}
+
+
+class ShapeLedger(Figure):
+    """Change a decoder's sizes; every line shows shape, parameters, FLOPs and bytes.
+
+    The decoder has GPT-2's form and is GPT-2 small unless changed: `batch` sequences
+    of `length` tokens go in, `max_len` is the table of positions, and a `d_ff` of 0
+    means 4 * d_model. `wrong` splits heads by a view without transpose. `selected`
+    is [line] or [].
+    """
+
+    name = "shape_ledger"
+    wording, picturing = words, pictures
+
+    batch = traitlets.Int(1)
+    length = traitlets.Int(1024)
+    d_model = traitlets.Int(768)
+    n_heads = traitlets.Int(12)
+    n_layers = traitlets.Int(12)
+    vocab_size = traitlets.Int(50_257)
+    d_ff = traitlets.Int(0)
+    max_len = traitlets.Int(1024)
+    tied = traitlets.Bool(True)
+    wrong = traitlets.Bool(False)
+    selected = Values(traitlets.Int(), default_value=[])
+
+    def check(self, state: dict[str, Any]) -> None:
+        """Raise unless sizes are in range and fit each other."""
+        for name, (least, most) in _RANGES.items():
+            if not least <= state[name] <= most:
+                raise StateError(
+                    f"{name} must be from {least} to {most}, got {state[name]}"
+                )
+        d_model, n_heads = state["d_model"], state["n_heads"]
+        if d_model % n_heads:
+            raise StateError(
+                f"n_heads must divide d_model, got n_heads={n_heads}, "
+                f"d_model={d_model}; change both by update(d_model=..., n_heads=...)"
+            )
+        if state["length"] > state["max_len"]:
+            raise StateError(
+                f"length must be at most max_len, got length={state['length']}, "
+                f"max_len={state['max_len']}; the table of positions has no more rows"
+            )
+        _check_selected(state["selected"], len(lines(state)))
+
+    def lines(self) -> list[Line]:
+        """Return the lines of the forward pass."""
+        return lines(self.state())
+
+    def held(self) -> Line | None:
+        """Return the line that the reader holds, if any."""
+        return self.lines()[self.selected[0]] if self.selected else None
+
+    def n_params(self) -> int:
+        """Return how many parameters the decoder has."""
+        return sum(line.blocks * line.params for line in self.lines())
+
+    def flops(self) -> int:
+        """Return the FLOPs of all matrix products in one forward pass."""
+        return sum(line.blocks * line.flops for line in self.lines())
+
+    def n_bytes(self) -> int:
+        """Return the bytes of all results, as training would keep them."""
+        return sum(line.blocks * line.n_bytes for line in self.lines())
+
+
+def _check_selected(selected: list[int], count: int) -> None:
+    if len(selected) > 1 or not all(0 <= row < count for row in selected):
+        raise StateError(
+            f"selected must be [line] from 0 to {count - 1}, or [], got {selected}"
+        )

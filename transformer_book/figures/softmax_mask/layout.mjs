@@ -1,0 +1,45 @@
+// Where the matrices stand, and what is in their cells. Pure: no DOM.
+import { cividis, inkOn, matrixFrame, number, quote } from "../kit/index.mjs";
+import { map2 } from "./numbers.mjs";
+
+const LOW = 34; // height of a row where the matrices stand one above the other
+
+const lower = (frame, n) => {
+  const tall = Math.min(frame.cell, LOW);
+  return { ...frame, tall, height: frame.height - n * (frame.cell - tall) };
+};
+
+/** Side by side, or one above the other: then lower, so that a phone shows both. */
+export function framed(labels, width) {
+  const fitting = (room) =>
+    matrixFrame({ rows: labels, cols: labels, width: room, extra: 1, max: 48 });
+  const half = fitting((width - 24) / 2);
+  return half.cell >= 36 ? half : lower(fitting(width), labels.length);
+}
+
+const scoreText = (score) =>
+  number(score, Math.abs(score) >= 100 ? 0 : Number(number(score, 1)) === score ? 1 : 2);
+
+export function cells(geometry, kind) {
+  const { state, weights: all } = geometry;
+  const { tokens, scores, mask } = state;
+  return map2(scores, (score, r, c) => {
+    const open = mask[r][c];
+    const weight = all[r][c];
+    const sure = Number.isFinite(weight);
+    const shade = sure ? weight : 0;
+    const pair = `query ${quote(tokens[r])}, key ${quote(tokens[c])}`;
+    if (kind === "scores")
+      return {
+        text: scoreText(score), masked: !open, part: "scores mask",
+        label: `${pair}: score ${scoreText(score)}${open ? "" : ", may not look"}`,
+        ink: open ? undefined : "var(--quiet)",
+      };
+    return {
+      text: number(weight), masked: !open, area: shade, part: "weights",
+      fill: open && sure ? cividis(weight) : "transparent",
+      ink: !open ? "var(--quiet)" : sure ? inkOn(weight) : undefined,
+      label: `${pair}: weight ${number(weight)}${open ? "" : ", may not look"}`,
+    };
+  });
+}

@@ -1,0 +1,108 @@
+"""TrainScrub: structure appears in stages while a model learns to repeat."""
+
+from typing import Any
+
+import traitlets
+
+from transformer_book.figures.figure import Figure
+from transformer_book.figures.state import StateError, Values, as_lists, rounded
+from transformer_book.figures.train_scrub import numbers as values
+from transformer_book.figures.train_scrub import picture as pictures
+from transformer_book.figures.train_scrub import text as words
+from transformer_book.figures.train_scrub.record import check_record, shipped
+
+
+class _Record(traitlets.Dict):
+    """Lists by their names; a tensor or an array is unpacked."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        parts = super().validate(obj, value)
+        return {name: as_lists(part) for name, part in parts.items()}
+
+
+class TrainScrub(Figure):
+    """Predict when a model learns to repeat; then drag its training step.
+
+    A `record` is made by `scrub_training.Recorder`, of your own training too; without
+    one, the figure shows how the book's induction-2 began. At each of its `steps` there
+    is the mean loss in the `first` and in the `second` copy of random tokens; what the
+    model `said` for `tokens` and the same again, but for the first; and the `maps` of
+    two `heads`, of which one should look at the previous token, and the other at what
+    followed the token's first occurrence. A map is causal weights in percent.
+
+    The reader is at step number `frame` of the record, has been as far as `seen`, and
+    has `predicted` a training step, or -1. `selected` is [head, query, key] or [].
+    """
+
+    name = "train_scrub"
+    wording, picturing = words, pictures
+
+    record = _Record()
+    frame = traitlets.Int(0)
+    seen = traitlets.Int(0)
+    predicted = traitlets.Int(-1)
+    selected = Values(traitlets.Int(), default_value=[])
+
+    def __init__(self, record: dict[str, Any] | None = None, **state: Any) -> None:
+        super().__init__(record=shipped() if record is None else record, **state)
+
+    def _accept(self, proposal: Any) -> Any:
+        return rounded(super()._accept(proposal))
+
+    def check(self, state: dict[str, Any]) -> None:
+        """Raise unless the record is whole and the reader is inside it."""
+        record = state["record"]
+        check_record(record)
+        last = len(record["steps"]) - 1
+        for name, least, most in (
+            ("frame", 0, last),
+            ("seen", 0, last),
+            ("predicted", -1, record["steps"][-1]),
+        ):
+            if not least <= state[name] <= most:
+                raise StateError(
+                    f"{name} must be from {least} to {most}, got {state[name]}"
+                )
+        _check_selected(state["selected"], 2 * len(record["tokens"]))
+
+    def revealed(self) -> int:
+        """Return the number of the last step that the reader has seen."""
+        return max(self.frame, self.seen)
+
+    def answered(self) -> bool:
+        """Tell whether the reader has seen the fall, or that none comes."""
+        fall, last = self.fall(), len(self.record["steps"]) - 1
+        return self.revealed() >= (last if fall is None else fall)
+
+    def scores(self) -> list[list[float]]:
+        """Return at each step how much both heads look where they should, in 0..1."""
+        places = values.stripes(len(self.record["tokens"]))
+        return [
+            [values.score(*pair) for pair in zip(maps, places, strict=True)]
+            for maps in self.record["maps"]
+        ]
+
+    def right(self) -> list[list[bool]]:
+        """Return at each step, for each guess, whether it was right."""
+        tokens = self.record["tokens"]
+        return [values.right(tokens, said) for said in self.record["said"]]
+
+    def stages(self) -> list[tuple[str, int]]:
+        """Return the stages, and at which number of a step each begins."""
+        return values.stages(self.record["first"], self.record["second"])
+
+    def fall(self) -> int | None:
+        """Return at which number of a step the second copy had become easy, if any."""
+        return values.fall(self.record["first"], self.record["second"])
+
+
+def _check_selected(selected: list[int], length: int) -> None:
+    bounds = (2, length, length)
+    if selected and not (
+        len(selected) == 3
+        and all(0 <= i < most for i, most in zip(selected, bounds, strict=True))
+    ):
+        raise StateError(
+            f"selected must be [head, query, key] with head 0 or 1 and both places "
+            f"from 0 to {length - 1}, or [], got {selected}"
+        )

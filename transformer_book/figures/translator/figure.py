@@ -1,0 +1,144 @@
+"""Translator: an encoder-decoder reads while it writes, token by token."""
+
+from functools import partial
+from typing import Any
+
+import traitlets
+
+from transformer_book.figures.figure import Figure
+from transformer_book.figures.state import StateError, Values
+from transformer_book.figures.translator import picture as pictures
+from transformer_book.figures.translator import text as words
+from transformer_book.figures.translator.answers import (
+    MOST,
+    Ask,
+    answer,
+    check_answer,
+    shipped,
+    words_of,
+)
+from transformer_book.figures.weights import ServesWeights
+from transformer_book.tasks import TextTokenizer
+from transformer_lib.encoder_decoder import EncoderDecoder
+
+
+class Translator(ServesWeights, Figure):
+    """Type a number; it is translated step by step, and one sees where each step looks.
+
+    `text` is a number up to 999,999 or its English words (any words for a model of
+    yours); `answer` is what a model made of it, and follows. `step` tokens are
+    written. `head` is [layer, head], or [] for the mean of all; `view` is "lines" or
+    "grid"; `selected` is [step], [step, token] or [].
+    """
+
+    name = "translator"
+    wording, picturing = words, pictures
+
+    text = traitlets.Unicode("21")
+    answer = traitlets.Dict()
+    step = traitlets.Int(MOST)
+    head = Values(traitlets.Int(), default_value=[])
+    view = traitlets.Unicode("lines")
+    selected = Values(traitlets.Int(), default_value=[])
+
+    def __init__(
+        self, text: str | int = "21", *, ask: Ask = shipped, **state: Any
+    ) -> None:
+        self._ask = ask
+        if "answer" not in state:
+            state["answer"] = ask(str(text))
+        super().__init__(text=str(text), **state)
+        self.observe(self._follow, "text")
+
+    @classmethod
+    def of(
+        cls,
+        model: EncoderDecoder,
+        tokenizer: TextTokenizer,
+        text: str | int = "21",
+        *,
+        language: str = "de",
+        by: str = "your model",
+        **state: Any,
+    ) -> "Translator":
+        """Let another model answer, here in Python; `language` says what is right.
+
+        Raises:
+            ValueError: if the text has no tokens, or too many.
+        """
+        ask = partial(answer, model, tokenizer, by=by, language=language)
+        return cls(text, ask=ask, **state)
+
+    def _follow(self, _: Any) -> None:
+        if self.answer["words"] != words_of(self.text):
+            self.answer = self._ask(self.text)
+
+    def check(self, state: dict[str, Any]) -> None:
+        """Raise unless the model can answer, and the numbers are in range."""
+        check_answer(state["answer"])
+        if words_of(state["text"]) != state["answer"]["words"]:
+            _try(self._ask, state["text"])
+        if not 0 <= state["step"] <= MOST:
+            raise StateError(f"step must be from 0 to {MOST}, got {state['step']}")
+        if state["view"] not in ("lines", "grid"):
+            raise StateError(f'view must be "lines" or "grid", got {state["view"]!r}')
+        _check_places(state)
+
+    @property
+    def shown(self) -> int:
+        """Tokens that are written: `step`, or as many as there are."""
+        return min(self.step, len(self.answer["target"]))
+
+    @property
+    def rows(self) -> int:
+        """Steps to look at: those that wrote, and the next one."""
+        return min(self.shown + 1, len(self.answer["target"]))
+
+    def at(self) -> list[int] | None:
+        """Return what is held, or the next step; None if all is written."""
+        columns = len(self.answer["source"])
+        if self.selected and self.selected[0] < self.rows:
+            return self.selected[
+                : 2 if max(self.selected[1:], default=0) < columns else 1
+            ]
+        return [self.shown] if self.shown < self.rows else None
+
+    def shown_weights(self) -> list[list[float]]:
+        """Return the shares that each step gives to the source's tokens."""
+        layers = self.answer["weights"]
+        if self.head:
+            chosen = [layers[self.head[0]][self.head[1]]]
+        else:
+            chosen = [head for layer in layers for head in layer]
+        columns = range(len(self.answer["source"]))
+        return [
+            [sum(head[row][c] for head in chosen) / len(chosen) / 1000 for c in columns]
+            for row in range(self.rows)
+        ]
+
+
+def _try(ask: Ask, text: str) -> None:
+    try:
+        ask(text)
+    except ValueError as error:  # of any tokenizer
+        raise StateError(str(error)) from error
+
+
+def _check_places(state: dict[str, Any]) -> None:
+    head, selected, layers = (
+        state["head"],
+        state["selected"],
+        state["answer"]["weights"],
+    )
+    sizes = [len(layers), len(layers[0])]
+    if head and not (
+        len(head) == 2 and all(0 <= x < n for x, n in zip(head, sizes, strict=True))
+    ):
+        raise StateError(
+            f"head must be [layer, head] below {sizes}, or [] for the mean, got {head}"
+        )
+    if len(selected) > 2 or not all(0 <= x < MOST for x in selected):
+        raise StateError(
+            f"selected must be [step] or [step, token] below {MOST}, or [], "
+            f"got {selected}"
+        )
