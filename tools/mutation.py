@@ -1,6 +1,6 @@
 """Mutants: break a module in ways drawn by chance, and see whether its tests notice.
 
-python -m tools.mutation 30 transformer_lib/inspection.py tests/unit/test_inspection.py
+python -m tools.mutation 30 transformer_lib/masks.py tests/transformer_lib/test_masks.py
 
 It rewrites the module, and so belongs into a clone. The operators are mutmut's; other
 than `mutmut run`, it also breaks decorated functions and what stands outside of them.

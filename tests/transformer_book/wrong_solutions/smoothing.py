@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from bank.kinds import Bank, Wrong
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def smoothed(

@@ -3,9 +3,9 @@
 import re
 from itertools import product
 
-from bank.kinds import Bank, Wrong
 from transformer_lib.checkpoints import gpt2_config, load_gpt2
 from transformer_lib.decoder import Decoder
+from wrong_solutions.kinds import Bank, Wrong
 
 ATTENTION, FEED_FORWARD = "stack.blocks.{}.attention", "stack.blocks.{}.feed_forward"
 TABLE = {

@@ -2,8 +2,8 @@
 
 import torch
 
-from bank.kinds import Bank, Wrong
 from transformer_lib.masks import causal_mask
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def causal_by_loops(query_positions, key_positions):

@@ -6,14 +6,14 @@ Each room of checks has its bank in the module of the same name.
 from collections.abc import Mapping
 from importlib import import_module
 
-from bank.kinds import Bank, Wrong
 from transformer_book.exercises.registry import ROOMS
+from wrong_solutions.kinds import Bank, Wrong
 
 BANKS: Mapping[str, Bank] = {
     name: bank
     for room in ROOMS
     for name, bank in import_module(
-        f"bank.{room.__name__.rpartition('.')[2]}"
+        f"wrong_solutions.{room.__name__.rpartition('.')[2]}"
     ).BANKS.items()
 }
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from bank import BANKS
+from wrong_solutions import BANKS
 
 from transformer_book.exercises import check
 from transformer_book.exercises.judging import complaint_about

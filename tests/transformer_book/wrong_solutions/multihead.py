@@ -6,15 +6,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from bank.heads import (
+from transformer_lib.multihead import MultiHeadAttention, merge_heads, split_heads
+from wrong_solutions.heads import (
     cut_at_once,
     every_third,
     not_moved,
     not_moved_back,
     numbers_in_turn,
 )
-from bank.kinds import Bank, Wrong
-from transformer_lib.multihead import MultiHeadAttention, merge_heads, split_heads
+from wrong_solutions.kinds import Bank, Wrong
 
 
 class Linears(nn.Module):

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from bank.kinds import Bank, Wrong
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def embedding(rows=lambda w, t, s: w[t] * s, logits=lambda x, w, s: x @ w.T):

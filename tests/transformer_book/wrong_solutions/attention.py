@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from bank.kinds import Bank, Wrong
 from transformer_lib.attention import attention, fused_attention
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def scores(query: Tensor, key: Tensor, scale: float | None = None) -> Tensor:

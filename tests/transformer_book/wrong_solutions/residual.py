@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from bank.kinds import Bank, Wrong
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def residual(compute, drop=None):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from bank.kinds import Bank, Wrong
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def memory(start=lambda length: length, give=lambda kept, end: kept[:, :, :end]):

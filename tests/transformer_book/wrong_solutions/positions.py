@@ -2,8 +2,8 @@
 
 import torch
 
-from bank.kinds import Bank, Wrong
 from transformer_lib.positions import frequencies
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def table(exponent=lambda i, d: 2 * i / d, base=10_000.0, swapped=False, halves=False):

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from bank.kinds import Bank, Wrong
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def noam(

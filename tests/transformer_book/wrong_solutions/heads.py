@@ -2,7 +2,7 @@
 
 import torch
 
-from bank.kinds import Bank, Wrong
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def split_by_loops(x, n_heads):

@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from bank.kinds import Bank, Wrong
 from transformer_lib.attention import attention
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def fused(mask_for=None, always=False):

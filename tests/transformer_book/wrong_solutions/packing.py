@@ -2,7 +2,7 @@
 
 import torch
 
-from bank.kinds import Bank, Wrong
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def padding(rule=torch.lt, form=lambda mask: mask[:, None, :], end=lambda n, m: m):

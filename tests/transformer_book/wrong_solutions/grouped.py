@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from bank.kinds import Bank, Wrong
 from transformer_lib.multihead import MultiHeadAttention, merge_heads, split_heads
+from wrong_solutions.kinds import Bank, Wrong
 
 
 class Linears(nn.Module):

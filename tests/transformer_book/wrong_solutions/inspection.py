@@ -2,7 +2,7 @@
 
 import torch
 
-from bank.kinds import Bank, Wrong
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def along(offset, mean=lambda band: band.mean(dim=(0, -1)), start=0):

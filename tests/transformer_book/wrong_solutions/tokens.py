@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from itertools import chain, pairwise
 
-from bank.kinds import Bank, Wrong
+from wrong_solutions.kinds import Bank, Wrong
 
 
 def counts(pairs_of=pairwise, times=lambda number: number, form=lambda pair: pair):
