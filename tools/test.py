@@ -5,13 +5,13 @@ A failure does not end the run: the summary names every stage that failed.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
 
-from tools.counts import count_line
 from tools.offline import offline_prefix
 from tools.stages import ROOT, Stage, stages
 
@@ -19,6 +19,19 @@ NOT_OFFLINE = (
     "NOTE: this system does not let us cut the network off, "
     "so the notebooks ran WITH the network"
 )
+PYTEST_SUMMARY = re.compile(r"^=* ?(\d+ \w+(?:, \d+ \w+)*) in [\d.:]+s")
+PYTEST_COUNT = re.compile(r"(\d+) (passed|failed|skipped|error|errors|xfailed|xpassed)")
+NODE_COUNT = re.compile(r"^(?:ℹ|#) (pass|fail|cancelled|skipped|todo) (\d+)$")
+WORDS = {
+    "pass": "passed",
+    "fail": "failed",
+    "cancelled": "failed",
+    "error": "failed",
+    "errors": "failed",
+    "xpassed": "failed",  # strict
+    "xfailed": "skipped",
+    "todo": "skipped",
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +46,17 @@ class Outcome:
     def failed(self) -> bool:
         """Whether anything in it failed."""
         return self.counts["failed"] > 0
+
+
+def count_line(line: str) -> Counter[str]:
+    """Return how many passed, failed and were skipped, if this line says so."""
+    counts: Counter[str] = Counter()
+    if node := NODE_COUNT.match(line):
+        counts[WORDS.get(node[1], node[1])] += int(node[2])
+    elif summary := PYTEST_SUMMARY.match(line):
+        for number, word in PYTEST_COUNT.findall(summary[1]):
+            counts[WORDS.get(word, word)] += int(number)
+    return counts
 
 
 def run_command(stage: Stage) -> tuple[int, Counter[str]]:

@@ -103,7 +103,7 @@ def trials(python: str, jobs: int) -> Iterator[tuple[str, list[str]]]:
     """What to run, with the name of it."""
     notebooks = sorted(map(str, (ROOT / "chapters").glob("*.ipynb")))
     yield "tests of the library", [python, *PYTEST, *TESTS]
-    alone = [python, "-m", "tools.alone", "--jobs", str(jobs), *notebooks]
+    alone = [python, "-m", "tools.isolated", "--jobs", str(jobs), *notebooks]
     yield f"{len(notebooks)} notebooks", alone
 
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.setup.saying import ROOT
+from tools.setup.console import ROOT
 
 ADDRESS, TAG = "https://book.example/course", "v0-test"
 PACKAGES = ROOT / os.environ.get("COLAB_PACKAGES", ".venv")

@@ -17,7 +17,7 @@ import pytest
 from stand_in import ADDRESS, TAG, environment, make_colab, make_repository
 
 from booksite.stamp import stamped
-from tools.alone import run_alone, without_outputs
+from tools.isolated import run_isolated, without_outputs
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -52,7 +52,7 @@ class Colab:
     def run(self, *cells: str) -> tuple[str, list[nbformat.NotebookNode]]:
         """Run cells in a new kernel: what failed, and the cells with their outputs."""
         notebook = nb.new_notebook(cells=[nb.new_code_cell(text) for text in cells])
-        return run_alone(notebook, self.python, self.environment), notebook.cells
+        return run_isolated(notebook, self.python, self.environment), notebook.cells
 
     def versions(self) -> dict[str, str]:
         return versions(self.python, self.environment)
@@ -120,7 +120,7 @@ def test_every_set_up_cell_runs_and_says_nothing(colab: Colab) -> None:
 @pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
 def test_notebook_runs_alone(path: Path, colab: Colab) -> None:
     notebook = without_outputs(path)
-    assert run_alone(notebook, colab.python, colab.environment) == ""
+    assert run_isolated(notebook, colab.python, colab.environment) == ""
 
 
 def test_figures_are_let_in(colab: Colab) -> None:

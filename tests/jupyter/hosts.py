@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tools.setup.saying import ROOT
+from tools.setup.console import ROOT
 from tools.setup.stamps import classic_wanted, stamp_of
 
 

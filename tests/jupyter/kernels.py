@@ -10,7 +10,7 @@ from jupyter_client import BlockingKernelClient, KernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 
 from tools.kernels import kernel_environment
-from tools.setup.saying import ROOT
+from tools.setup.console import ROOT
 
 PATHS = f"{ROOT}:{ROOT / 'tests/figures'}"
 Message = dict[str, Any]

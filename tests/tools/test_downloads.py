@@ -2,15 +2,10 @@
 
 import json
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-
-from tools.setup import pip_wheel
-from tools.setup.saying import SetupError
 
 ROOT = Path(__file__).parents[2]
 READS = re.compile(
@@ -22,7 +17,6 @@ CAPPED = re.compile(r"\.read\(\w[^)]*\)")
 OF_THE_HUB = "transformer_lib/checkpoints/pretrained.py"  # the model that a user names
 WITH_CHECKSUM = {
     "transformer_book/tasks/shakespeare.py",
-    "tools/setup/pip_wheel.py",
     "chapters/01_tokens.ipynb",
 }
 
@@ -51,7 +45,7 @@ def reading() -> dict[str, str]:
     return {name: code for name, code in sources() if READS.search(code)}
 
 
-def test_three_files_and_the_hub_read_from_the_network(reading: dict[str, str]):
+def test_two_files_and_the_hub_read_from_the_network(reading: dict[str, str]):
     assert set(reading) == {OF_THE_HUB, *WITH_CHECKSUM}
 
 
@@ -84,43 +78,3 @@ def test_the_hub_is_asked_for_numbers_and_names_only(reading: dict[str, str]):
 def test_another_reader_would_be_found(bad: str):
     assert READS.search(bad)
     assert not CAPPED.search(bad)
-
-
-class Pouring(BaseHTTPRequestHandler):
-    """Has ten times what is wanted, and counts what is taken."""
-
-    taken = 0
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-        try:
-            for _ in range(10 * pip_wheel.MOST // 1000):
-                self.wfile.write(bytes(1000))
-                Pouring.taken += 1000
-        except OSError:  # the reader left
-            pass
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def pouring() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Pouring) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-def test_set_up_reads_no_more_than_a_wheel_can_have(pouring: str):
-    with pytest.raises(SetupError, match=r"8,000,000 bytes at most, got more"):
-        pip_wheel.fetch(f"{pouring}/pip/")
-    assert Pouring.taken < 3 * pip_wheel.MOST  # what the line holds comes on top
-
-
-def test_what_is_no_longer_is_taken(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pip_wheel, "MOST", 3)
-    assert pip_wheel.no_longer(b"abc", "x") == b"abc"
-    with pytest.raises(SetupError, match=r"x must have 3 bytes at most"):
-        pip_wheel.no_longer(b"abcd", "x")

@@ -8,13 +8,30 @@ import pytest
 from tools import test as runner
 from tools.offline import offline_prefix
 from tools.stages import ROOT, Stage, folders_of_tests, plain, stages
-from tools.test import Outcome, run_stage, summarize
+from tools.test import Outcome, count_line, run_stage, summarize
 
 
 def stage(code: str, *, counts_tests: bool = True, group: str = "x") -> Stage:
     return Stage(group, "trial", [sys.executable, "-c", code], plain, counts_tests)
 
 
+LAST_LINES = {
+    "===== 3 passed in 0.12s =====": {"passed": 3},
+    "= 2 failed, 97 passed, 4 skipped, 1 error in 61.20s (0:01:01) =": {
+        "failed": 3,
+        "passed": 97,
+        "skipped": 4,
+    },
+    "1 failed, 2 passed in 0.3s": {"failed": 1, "passed": 2},
+    "== 1 passed, 1 xfailed, 2 warnings in 1.00s ==": {"passed": 1, "skipped": 1},
+    "== 5 deselected in 1.00s ==": {},
+    "ℹ pass 12": {"passed": 12},
+    "# fail 2": {"failed": 2},
+    "ℹ cancelled 1": {"failed": 1},
+    "ℹ tests 14": {},
+    "the cell printed 3 passed": {},
+    "no tests ran in 0.00s": {},
+}
 SAY = "print('=== 2 passed, 1 skipped in 0.1s ===')"
 
 
@@ -92,3 +109,8 @@ def test_what_one_stage_leaves_out_another_runs():
 def test_offline_prefix_is_empty_without_unshare(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert offline_prefix() == []
+
+
+@pytest.mark.parametrize("line", LAST_LINES)
+def test_last_words_of_pytest_and_node_are_counted(line):
+    assert +count_line(line) == Counter(LAST_LINES[line])

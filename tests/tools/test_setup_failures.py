@@ -1,15 +1,14 @@
 """The set-up's failures: one line each that says what to do; nothing is installed."""
 
 import ast
-import hashlib
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tools.setup import assets, classic, interpreters, packages, pip_wheel
-from tools.setup.saying import SetupError, ToolError, run_tool
+from tools.setup import assets, interpreters, packages
+from tools.setup.console import SetupError, ToolError, run_tool
 
 ROOT = Path(__file__).parents[2]
 PIP_WORDS = {
@@ -64,9 +63,9 @@ def test_failed_older_jupyter_is_explained_and_removed(tmp_path, monkeypatch):
             raise ToolError(["ERROR: No matching distribution found for notebook"])
         folder.mkdir()
 
-    monkeypatch.setattr(classic, "run_tool", run_tool)
+    monkeypatch.setattr(packages, "run_tool", run_tool)
     with pytest.raises(SetupError, match="pip failed: ERROR: No matching"):
-        classic.bring_classic(tmp_path / ".venv", folder)
+        packages.bring_classic(tmp_path / ".venv", folder)
     assert not folder.exists()
 
 
@@ -91,7 +90,14 @@ def test_python_that_suits_is_found_beside_one_that_does_not(monkeypatch):
     versions = {"old": (3, 9), "broken": None, "newer": (3, 15), "good": (3, 13)}
     monkeypatch.setattr(interpreters, "candidates", lambda: [*versions])
     monkeypatch.setattr(interpreters, "version_of", versions.get)
+    monkeypatch.setattr(interpreters, "has_ensurepip", lambda program: True)
     assert interpreters.find_python() == "good"
+    versions |= {"other": (3, 12)}
+    monkeypatch.setattr(
+        interpreters, "has_ensurepip", lambda program: program == "other"
+    )
+    assert interpreters.find_python() == "other"
+    del versions["other"]
     del versions["good"]
     with pytest.raises(SetupError, match=r"Python 3.11 to 3.14 is needed, found 3\."):
         interpreters.find_python()
@@ -106,33 +112,18 @@ def test_version_of_a_real_and_of_a_broken_interpreter(tmp_path):
     assert interpreters.version_of(str(tmp_path / "none")) is None
 
 
-def test_wheel_of_another_hash_is_refused(tmp_path, monkeypatch):
-    page = f'<a href="../files/{pip_wheel.WHEEL}#sha256=0">pip</a>'
-    asked: list[str] = []
-
-    def fetch(url: str) -> bytes:
-        asked.append(url)
-        return page.encode() if url.endswith("/pip/") else b"content"
-
-    monkeypatch.setattr(pip_wheel, "fetch", fetch)
-    monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple/")
-    with pytest.raises(SetupError, match=r"must have SHA-256 .*, got ed7002b4"):
-        pip_wheel.fetch_pip(tmp_path)
-    assert [*tmp_path.iterdir()] == []
-    good = hashlib.sha256(b"content").hexdigest()
-    monkeypatch.setattr(pip_wheel, "SHA256", good)
-    assert pip_wheel.fetch_pip(tmp_path).read_bytes() == b"content"
-    assert asked[-2:] == [
-        "https://index.example/simple/pip/",
-        f"https://index.example/simple/files/{pip_wheel.WHEEL}",
-    ]
-
-
-def test_index_without_the_wheel_or_out_of_reach_is_said():
-    with pytest.raises(SetupError, match="does not offer pip-"):
-        pip_wheel.wheel_url("<a href='other.whl'>", "https://index.example/simple/pip/")
-    with pytest.raises(SetupError, match="package index could not be reached"):
-        pip_wheel.fetch("http://127.0.0.1:9/simple/pip/")
+def test_python_without_ensurepip_is_refused_and_nothing_is_left(tmp_path, monkeypatch):
+    (tmp_path / "ensurepip.py").write_text("raise ImportError")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(interpreters, "candidates", lambda: [sys.executable])
+    monkeypatch.setattr(packages, "run_tool", lambda *_: pytest.fail("it went on"))
+    venv = tmp_path / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    with pytest.raises(SetupError, match=r"got .*without it; run") as refused:
+        packages.bring_packages(venv, afresh=True)
+    assert "`apt-get install ca-certificates python3-venv`" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not venv.exists()
 
 
 def test_words_at_the_head_of_a_long_failure_are_not_lost():

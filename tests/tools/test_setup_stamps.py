@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools.setup import __main__ as setup
-from tools.setup import stamps
-from tools.setup.saying import SetupError
+from tools.setup.console import SetupError
 
 ROOT = Path(__file__).parents[2]
 CLASSIC = "tests/jupyter/classic.txt"
@@ -27,17 +26,9 @@ class World:
         for name in (*NAMES, CLASSIC):
             shutil.copy(ROOT / name, root / name)
         patch.setattr(setup, "ROOT", root)
-        patch.setattr(setup, "packages_wanted", self.packages_wanted)
-        patch.setattr(setup, "assets_wanted", lambda: stamps.assets_wanted(root))
-        patch.setattr(
-            setup, "classic_wanted", lambda venv: stamps.classic_wanted(venv, root)
-        )
         patch.setattr(setup, "bring_packages", self.bring_packages)
         patch.setattr(setup, "bring_assets", self.bring_assets)
         patch.setattr(setup, "bring_classic", self.bring_classic)
-
-    def packages_wanted(self, venv: Path) -> str:
-        return stamps.packages_wanted(venv, self.root)
 
     def bring_packages(self, venv: Path, *, afresh: bool) -> None:
         self.asked.append("afresh" if afresh else "update")
@@ -80,7 +71,7 @@ def test_second_run_does_nothing(world):
 
 def test_environment_without_stamp_is_made_afresh(world):
     world.run()
-    stamps.remove_stamp(world.venv)
+    setup.remove_stamp(world.venv)
     assert world.run() == ["afresh"]
 
 
@@ -123,7 +114,7 @@ def test_changed_pins_of_the_older_jupyter_bring_only_it_again(world):
     assert world.run() == []
 
 
-@pytest.mark.parametrize("gone", ["bin/python", stamps.NAME])
+@pytest.mark.parametrize("gone", ["bin/python", setup.STAMP])
 def test_broken_older_jupyter_is_made_again(world, gone):
     world.run()
     (world.classic / gone).unlink()
@@ -133,7 +124,7 @@ def test_broken_older_jupyter_is_made_again(world, gone):
 def test_older_jupyter_follows_the_python_of_the_environment(world):
     world.run()
     world.version = "3.13.0"
-    stamps.remove_stamp(world.venv)
+    setup.remove_stamp(world.venv)
     assert world.run() == ["afresh", "classic"]
 
 

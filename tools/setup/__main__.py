@@ -2,22 +2,71 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import sys
 from pathlib import Path
 
 from tools.setup.assets import bring_assets
-from tools.setup.classic import bring_classic
-from tools.setup.packages import bring_packages
-from tools.setup.saying import ROOT, SetupError, say
-from tools.setup.stamps import (
-    assets_wanted,
-    classic_wanted,
-    packages_wanted,
-    remove_stamp,
-    stamp_of,
-    write_stamp,
-)
+from tools.setup.console import ROOT, SetupError, say
+from tools.setup.packages import OLDER_JUPYTER, bring_classic, bring_packages
+
+STAMP = ".complete"
+"""Says that a folder was finished, and from which files."""
+
+
+def own_version(venv: Path) -> str:
+    """Return the line of pyvenv.cfg that names the environment's Python."""
+    try:
+        lines = (venv / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    return "".join(line for line in lines if line.startswith("version"))
+
+
+def packages_wanted(venv: Path) -> str:
+    """Return the hash of all that decides what `.venv` holds."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    parts = [
+        (ROOT / "requirements.txt").read_text(encoding="utf-8"),
+        (ROOT / "constraints.txt").read_text(encoding="utf-8"),
+        project.split("[tool.")[0],  # the settings of ruff and mypy install nothing
+        own_version(venv),
+        str(ROOT),  # an environment that was moved does not work
+    ]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def assets_wanted() -> str:
+    """Return the hash of the lock file."""
+    return hashlib.sha256((ROOT / "package-lock.json").read_bytes()).hexdigest()
+
+
+def classic_wanted(venv: Path) -> str:
+    """Return the hash of all that decides what `.venv.classic` holds."""
+    pins = (ROOT / OLDER_JUPYTER).read_text(encoding="utf-8")
+    parts = [pins, own_version(venv), str(ROOT)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def stamp_of(folder: Path) -> str:
+    """Return what the folder was finished with, or nothing if it never was."""
+    try:
+        return (folder / STAMP).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def remove_stamp(folder: Path) -> None:
+    """Trust the folder no more, from now until `write_stamp`."""
+    stamp = folder / STAMP
+    if stamp.exists():
+        stamp.unlink()
+
+
+def write_stamp(folder: Path, wanted: str) -> None:
+    """Declare the folder finished."""
+    (folder / STAMP).write_text(wanted, encoding="utf-8")
 
 
 def set_up_packages(venv: Path) -> bool:

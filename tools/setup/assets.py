@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tools.setup.saying import SetupError, ToolError, clean_environment, run_tool, say
+from tools.setup.console import SetupError, ToolError, clean_environment, run_tool, say
 
 OUT_OF_STEP = ("can only install packages when your package.json", "EUSAGE")
 NO_REGISTRY = (

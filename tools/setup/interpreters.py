@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.setup.saying import SetupError
+from tools.setup.console import SetupError
 
 # What the pins of numpy and torch have builds for.
 OLDEST, NEWEST = (3, 11), (3, 14)
@@ -46,15 +46,28 @@ def suitable(version: tuple[int, ...] | None) -> bool:
     return version is not None and OLDEST <= version <= NEWEST
 
 
+def has_ensurepip(program: str) -> bool:
+    """Say whether this Python can put pip into a new environment."""
+    probe = [program, "-c", "import ensurepip; ensurepip.version()"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
 def find_python() -> str:
     """Return the interpreter that .venv is made from.
 
     Raises:
-        SetupError: there is none that suits.
+        SetupError: there is none that suits, or only such as come without ensurepip.
     """
-    for program in candidates():
-        if suitable(version_of(program)):
+    found = [program for program in candidates() if suitable(version_of(program))]
+    for program in found:
+        if has_ensurepip(program):
             return program
+    if found:
+        raise SetupError(
+            f"Python must have ensurepip, which puts pip into .venv, got {found[0]} "
+            "without it; run `apt-get install ca-certificates python3-venv` (Debian, "
+            "Ubuntu; as root), then the command again"
+        )
     running = ".".join(str(part) for part in sys.version_info[:3])
     raise SetupError(
         f"Python 3.{OLDEST[1]} to 3.{NEWEST[1]} is needed, found {running} "

@@ -1,16 +1,12 @@
-"""Make `.venv` and install the pinned packages into it."""
+"""Make `.venv` and `.venv.classic`, and install the pinned packages into them."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import tempfile
 from pathlib import Path
 
-from tools.setup.interpreters import find_python
-from tools.setup.pip_wheel import fetch_pip, index_url
-from tools.setup.saying import (
+from tools.setup.console import (
     ROOT,
     SetupError,
     ToolError,
@@ -18,7 +14,9 @@ from tools.setup.saying import (
     run_tool,
     say,
 )
+from tools.setup.interpreters import find_python
 
+OLDER_JUPYTER = "tests/jupyter/classic.txt"
 GIGABYTE = 10**9
 NEEDED, NEEDED_WITH_CUDA = 4, 11  # GB, unpacked, and what pip downloads meanwhile
 CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
@@ -55,25 +53,12 @@ def check_disk(folder: Path) -> None:
         )
 
 
-def has_ensurepip(python: str) -> bool:
-    """Say whether this Python can put pip into a new environment by itself."""
-    probe = [python, "-c", "import ensurepip; ensurepip.version()"]
-    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
-
-
 def make_venv(venv: Path) -> None:
     """Make the environment afresh, with pip in it."""
     shutil.rmtree(str(venv), ignore_errors=True)
     python, env = find_python(), clean_environment(venv)
     say(f"making {venv.name} with {python}")
-    if has_ensurepip(python):
-        run_tool([python, "-m", "venv", str(venv)], env)
-        return
-    run_tool([python, "-m", "venv", "--without-pip", str(venv)], env)
-    say("this Python brings no pip: fetching the pinned one")
-    with tempfile.TemporaryDirectory() as folder:
-        wheel = str(fetch_pip(Path(folder)))
-        run_tool([str(venv / "bin/python"), f"{wheel}/pip", "install", wheel], env)
+    run_tool([python, "-m", "venv", str(venv)], env)
 
 
 def install_packages(venv: Path) -> None:
@@ -99,8 +84,9 @@ def explained(error: ToolError) -> SetupError:
             f"{NEEDED_WITH_CUDA} GB: make room, or set {CPU_BUILD}"
         )
     if any(sign in text for sign in NO_INDEX):
+        index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple")
         return SetupError(
-            f"the package index could not be reached ({index_url()}); check the "
+            f"the package index could not be reached ({index}); check the "
             "network, a proxy or PIP_INDEX_URL, and run the command again"
         )
     errors = [line for line in error.output if line.startswith("ERROR")]
@@ -129,3 +115,27 @@ def bring_packages(venv: Path, *, afresh: bool) -> None:
     except (ToolError, SetupError) as error:
         shutil.rmtree(str(venv), ignore_errors=True)
         raise explained(error) if isinstance(error, ToolError) else error from None
+
+
+def bring_classic(venv: Path, classic: Path) -> None:
+    """Make an older Jupyter, as in Colab, over the packages of `venv`.
+
+    Raises:
+        SetupError: with the reason and what to do; no `classic` is left then.
+    """
+    shutil.rmtree(str(classic), ignore_errors=True)
+    say("installing an older Jupyter beside, for the tests of the figures (seconds)")
+    python, env = str(venv / "bin/python"), clean_environment(venv)
+    pip = [python, "-m", "pip", "--python", str(classic / "bin/python")]
+    options = ["--no-input", "--no-deps", "--no-compile", "--retries", "2"]
+    try:
+        run_tool([python, "-m", "venv", "--without-pip", str(classic)], env)
+        run_tool([*pip, "install", *options, "-r", OLDER_JUPYTER], env)
+    except ToolError as error:
+        shutil.rmtree(str(classic), ignore_errors=True)
+        raise explained(error) from None
+    # Only now, or pip would see the packages of `venv` and try to replace them.
+    for packages in classic.glob("lib/*/site-packages"):
+        others = venv / packages.relative_to(classic)
+        line = f"import site; site.addsitedir({str(others)!r})\n"
+        (packages / "packages_of_the_book.pth").write_text(line, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Run notebooks, each alone in an empty folder: `python -m tools.alone NOTEBOOK ...`.
+"""Run notebooks, each in an empty folder: `python -m tools.isolated NOTEBOOK ...`.
 
 What they print is not compared: it is enough that every cell runs. `--python` names
 the Python of the kernels, and `--jobs` how many notebooks run at once.
@@ -52,19 +52,19 @@ def without_outputs(path: Path) -> nbformat.NotebookNode:
     return notebook
 
 
-def run_alone(
+def run_isolated(
     notebook: nbformat.NotebookNode, python: str, environment: Mapping[str, str]
 ) -> str:
     """Run all cells in an empty folder; what failed, or nothing."""
     with (
-        tempfile.TemporaryDirectory(prefix="alone-") as folder,
+        tempfile.TemporaryDirectory(prefix="isolated-") as folder,
         tempfile.TemporaryDirectory(prefix="ipython-") as settings,
     ):
         own = {"IPYTHONDIR": settings}
         client = NotebookClient(
             notebook,
             kernel_manager_class=manager_of(python),
-            kernel_name="alone",
+            kernel_name="isolated",
             timeout=CELL_TIMEOUT,
             resources={"metadata": {"path": folder}},
             store_widget_state=False,
@@ -76,11 +76,11 @@ def run_alone(
     return ""
 
 
-def told(path: Path, python: str) -> bool:
+def run_and_report(path: Path, python: str) -> bool:
     """Run one notebook and print what became of it."""
     started = time.monotonic()
     environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
-    failure = run_alone(without_outputs(path), python, environment)
+    failure = run_isolated(without_outputs(path), python, environment)
     seconds = time.monotonic() - started
     word = "FAILED" if failure else "ok"
     print(f"{path.stem:24} {word:6} {seconds:4.0f} s", failure, flush=True)
@@ -94,7 +94,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
     with ThreadPoolExecutor(asked.jobs) as pool:
-        done = list(pool.map(lambda path: told(path, asked.python), asked.notebooks))
+        done = list(
+            pool.map(lambda path: run_and_report(path, asked.python), asked.notebooks)
+        )
     print(f"{sum(done)} of {len(done)} notebooks ran from top to bottom")
     return 0 if all(done) else 1
 

@@ -8,8 +8,8 @@ import nbformat.v4 as nb
 import pytest
 from nbformat import NotebookNode, writes
 
-from tools import alone
-from tools.alone import run_alone, without_outputs
+from tools import isolated
+from tools.isolated import run_isolated, without_outputs
 
 EMPTY = "import os\nassert os.listdir() == []\nprint('ran')"
 DEAD = "import os\nos._exit(3)"
@@ -21,7 +21,7 @@ def notebook(*sources: str) -> NotebookNode:
 
 
 def run(cells: NotebookNode) -> str:
-    return run_alone(cells, sys.executable, os.environ | {"WANTED": sys.executable})
+    return run_isolated(cells, sys.executable, os.environ | {"WANTED": sys.executable})
 
 
 def test_cells_run_in_an_empty_folder_with_that_python() -> None:
@@ -56,10 +56,10 @@ def test_command_runs_all_and_counts(tmp_path, monkeypatch, capsys, failures, co
         assert python == "that-python"
         return failures.get(cells.cells[0].source[-2], "")
 
-    monkeypatch.setattr(alone, "run_alone", fake)
-    arguments = ["alone", "--python", "that-python", "--jobs", "2", *map(str, paths)]
+    monkeypatch.setattr(isolated, "run_isolated", fake)
+    arguments = ["isolated", "--python", "that-python", "--jobs", "2", *map(str, paths)]
     monkeypatch.setattr(sys, "argv", arguments)
-    assert alone.main() == code
+    assert isolated.main() == code
     said = capsys.readouterr().out
     assert f"{3 - code} of 3 notebooks ran" in said
     assert ("It broke" in said) == bool(code)
