@@ -11,12 +11,7 @@ import torch
 from transformer_book import exercises as checks
 from transformer_book.exercises import CheckResult, WrongSolution, ask, check, sandbox
 from transformer_book.exercises.comparing import difference
-from transformer_book.exercises.exercises import (
-    Exercise,
-    Experiment,
-    Symptom,
-    otherwise,
-)
+from transformer_book.exercises.exercise import Exercise, otherwise
 from transformer_book.exercises.judging import complaint_about
 from transformer_lib.attention import attention
 
@@ -31,11 +26,11 @@ def double(x):
 DOUBLE = Exercise(
     "double",
     double,
-    (Experiment("the numbers 0 to 3", lambda f: f(torch.arange(4.0))),),
-    (
-        Symptom("that is a square", lambda f: float(f(torch.tensor(3.0))) == 9),
-        Symptom("that is something else", otherwise),
-    ),
+    {"the numbers 0 to 3": lambda f: f(torch.arange(4.0))},
+    {
+        "that is a square": lambda f: float(f(torch.tensor(3.0))) == 9,
+        "that is something else": otherwise,
+    },
 )
 
 
@@ -121,9 +116,7 @@ def test_only_a_difference_in_numbers_is_explained():
 
 
 def test_more_digits_than_asked_for_are_welcome_where_the_library_has_them():
-    exact = Exercise(
-        "e", lambda: torch.ones(2).double(), (Experiment("", lambda f: f()),)
-    )
+    exact = Exercise("e", lambda: torch.ones(2).double(), {"": lambda f: f()}, {})
     assert complaint(lambda: torch.ones(2), exact) is None
     assert complaint(lambda: torch.ones(2).double(), exact) is None
 
@@ -165,7 +158,8 @@ def test_arguments_inside_lists_and_mappings_are_watched_too():
     inside = Exercise(
         "inside",
         lambda parts: parts[0]["x"] + 1,
-        (Experiment("a list", lambda f: f([{"x": torch.zeros(2)}])),),
+        {"a list": lambda f: f([{"x": torch.zeros(2)}])},
+        {},
     )
     assert complaint(lambda parts: parts[0]["x"] + 1, inside) is None
     assert "in place" in complaint(lambda parts: parts[0]["x"].add_(1), inside)
@@ -183,7 +177,7 @@ class Fights:
 
 def test_a_result_that_cannot_be_compared_does_not_hurt():
     assert complaint(lambda x: (2 * x).to_sparse()).startswith("✗ the numbers 0 to 3")
-    odd = Exercise("odd", lambda: 3, (Experiment("nothing", lambda f: f()),))
+    odd = Exercise("odd", lambda: 3, {"nothing": lambda f: f()}, {})
     assert "RuntimeError: hands off" in complaint(Fights, odd)
 
 
@@ -300,7 +294,7 @@ def test_an_answer_may_be_a_function():
 
 
 def test_progress_counts_what_was_right_once_but_nothing_strict(monkeypatch):
-    module = importlib.import_module("transformer_book.exercises.progress")
+    module = importlib.import_module("transformer_book.exercises.judging")
     monkeypatch.setattr(module, "_SOLVED", {})
     assert repr(checks.progress()) == "0 of 0 solved"
     check("attention", strict=True)(RIGHT)

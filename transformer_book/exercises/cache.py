@@ -5,15 +5,16 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer_book.exercises.exercises import (
+from transformer_book.exercises.exercise import (
     Exercise,
-    Experiment,
     Solution,
-    Symptom,
     alike,
+    gives,
+    normal,
 )
-from transformer_book.exercises.samples import normal
-from transformer_book.exercises.sandbox import NotYet
+from transformer_book.exercises.sandbox import (
+    NotYet,
+)
 from transformer_lib import cache
 
 KEYS, VALUES = normal(2, 3, 10, 4), normal(2, 3, 10, 4, seed=1)
@@ -57,66 +58,47 @@ def _lent(cls: Solution) -> dict[str, Tensor]:
 LAYER = Exercise(
     "LayerCache",
     cache.LayerCache,
-    (
-        Experiment(
-            "2 sequences, 3 heads, width 4, room for 12; 5 tokens, then 5 more", _fed
+    {
+        "2 sequences, 3 heads, width 4, room for 12; 5 tokens, then 5 more": _fed,
+        "5 tokens, whose tensors the caller then sets to 0, and 3 more": _lent,
+    },
+    {
+        "the room that is not filled yet came back too: return the first length "
+        "tokens only": lambda cls: _after(cls, 5)["keys"].shape[2] == 12,
+        "keys and values are exchanged": lambda cls: alike(
+            _after(cls, 5)["keys"], VALUES[:, :, :5]
         ),
-        Experiment(
-            "5 tokens, whose tensors the caller then sets to 0, and 3 more", _lent
+        "the values are lost, the keys came back twice": lambda cls: alike(
+            _after(cls, 5)["values"], FIRST_KEYS
         ),
-    ),
-    (
-        Symptom(
-            "the room that is not filled yet came back too: return the first length "
-            "tokens only",
-            lambda cls: _after(cls, 5)["keys"].shape[2] == 12,
+        "of 5 new tokens only the last is kept: "
+        "an update may bring several": lambda cls: alike(
+            _after(cls, 5)["keys"], KEYS[:, :, 4:5]
         ),
-        Symptom(
-            "keys and values are exchanged",
-            lambda cls: alike(_after(cls, 5)["keys"], VALUES[:, :, :5]),
+        "length stays 0: count the tokens, self.length += key.shape[2]": lambda cls: (
+            _after(cls, 5)["length"] == 0
         ),
-        Symptom(
-            "the values are lost, the keys came back twice",
-            lambda cls: alike(_after(cls, 5)["values"], FIRST_KEYS),
+        "only the new keys and values came back: return all so far": lambda cls: alike(
+            _after(cls, 5, 1)["keys"], KEYS[:, :, 5:6]
         ),
-        Symptom(
-            "of 5 new tokens only the last is kept: an update may bring several",
-            lambda cls: alike(_after(cls, 5)["keys"], KEYS[:, :, 4:5]),
+        "new tokens are added along the wrong axis: keys are (batch, n_kv_heads, "
+        "seq, d_head), so the tokens are axis 2": lambda cls: (
+            _after(cls, 1, 1)["keys"].shape not in ((2, 3, 1, 4), (2, 3, 2, 4))
         ),
-        Symptom(
-            "length stays 0: count the tokens, self.length += key.shape[2]",
-            lambda cls: _after(cls, 5)["length"] == 0,
+        "new tokens stand before the earlier ones: "
+        "append them at the end": lambda cls: alike(
+            _after(cls, 5, 1)["keys"][:, :, 1:], FIRST_KEYS
         ),
-        Symptom(
-            "only the new keys and values came back: return all so far",
-            lambda cls: alike(_after(cls, 5, 1)["keys"], KEYS[:, :, 5:6]),
+        "the earlier tokens are lost: write new ones from place self.length on, "
+        "not over the first ones": lambda cls: (
+            not alike(_after(cls, 5, 1)["keys"][:, :, :5], FIRST_KEYS)
         ),
-        Symptom(
-            "new tokens are added along the wrong axis: keys are (batch, n_kv_heads, "
-            "seq, d_head), so the tokens are axis 2",
-            lambda cls: (
-                _after(cls, 1, 1)["keys"].shape not in ((2, 3, 1, 4), (2, 3, 2, 4))
-            ),
+        "keys and values are right, the length is not: count the tokens, "
+        "self.length += key.shape[2]": lambda cls: _after(cls, 5)["length"] != 5,
+        "what was kept changed with the tensors that came in: keep copies": gives(
+            _fed, _fed(cache.LayerCache)
         ),
-        Symptom(
-            "new tokens stand before the earlier ones: append them at the end",
-            lambda cls: alike(_after(cls, 5, 1)["keys"][:, :, 1:], FIRST_KEYS),
-        ),
-        Symptom(
-            "the earlier tokens are lost: write new ones from place self.length on, "
-            "not over the first ones",
-            lambda cls: not alike(_after(cls, 5, 1)["keys"][:, :, :5], FIRST_KEYS),
-        ),
-        Symptom(
-            "keys and values are right, the length is not: count the tokens, "
-            "self.length += key.shape[2]",
-            lambda cls: _after(cls, 5)["length"] != 5,
-        ),
-        Symptom(
-            "what was kept changed with the tensors that came in: keep copies",
-            lambda cls: alike(_fed(cls), _fed(cache.LayerCache)),
-        ),
-    ),
+    },
 )
 
 EXERCISES = (LAYER,)

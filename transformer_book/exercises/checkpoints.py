@@ -1,6 +1,6 @@
 """Checks of the chapter on checkpoints."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from itertools import permutations
 from typing import Any
@@ -8,14 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.exercises.exercises import (
+from transformer_book.exercises.exercise import (
     Exercise,
-    Experiment,
     Solution,
-    Symptom,
+    Test,
     alike,
+    normal,
 )
-from transformer_book.exercises.samples import normal
 from transformer_lib import checkpoints
 
 CONFIG = {
@@ -81,7 +80,7 @@ def _right() -> Any:
     return _renamed(checkpoints.rename_gpt2)
 
 
-def _reads(name: str, wrong: Tensor) -> Callable[[Solution], bool]:
+def _reads(name: str, wrong: Tensor) -> Test:
     """Say whether this tensor stands under our name."""
     return lambda f: alike(_renamed(f)[name], wrong)
 
@@ -104,79 +103,48 @@ def _other_order(f: Solution) -> bool:
 RENAME = Exercise(
     "rename_gpt2",
     checkpoints.rename_gpt2,
-    (
-        Experiment("a state of 2 layers, 3 heads, width 6", _renamed),
-        Experiment("the same with h.1.ln_2 misspelled, h.1.ln2", _of_misspelled),
-    ),
-    (
-        Symptom(
-            "a layer that holds query, key and value is no layer of ours: cut c_attn "
-            "in three",
-            lambda f: QUERY in _missing(f),
+    {
+        "a state of 2 layers, 3 heads, width 6": _renamed,
+        "the same with h.1.ln_2 misspelled, h.1.ln2": _of_misspelled,
+    },
+    {
+        "a layer that holds query, key and value is no layer of ours: cut c_attn "
+        "in three": lambda f: QUERY in _missing(f),
+        "biases are missing: the bias of c_attn is cut in three as well": lambda f: (
+            bool(_missing(f)) and all("bias" in name for name in _missing(f))
         ),
-        Symptom(
-            "biases are missing: the bias of c_attn is cut in three as well",
-            lambda f: bool(_missing(f)) and all("bias" in name for name in _missing(f)),
+        "names of theirs are left: each must become one of "
+        "Decoder(gpt2_config(config)).state_dict()": lambda f: bool(
+            set(STATE) & set(_renamed(f))
         ),
-        Symptom(
-            "names of theirs are left: each must become one of "
-            "Decoder(gpt2_config(config)).state_dict()",
-            lambda f: bool(set(STATE) & set(_renamed(f))),
+        "the names must be those of "
+        "Decoder(gpt2_config(config)).state_dict()": lambda f: (
+            set(_renamed(f)) != set(_right())
         ),
-        Symptom(
-            "the names must be those of Decoder(gpt2_config(config)).state_dict()",
-            lambda f: set(_renamed(f)) != set(_right()),
+        "tensors stand under the names of others: go by the names, as the two "
+        "state dicts have another order": lambda f: _renamed(f)[EMBEDDING].ndim == 1,
+        "wte and wpe are swapped: wte has a row for each token, wpe one for each "
+        "position": _reads(EMBEDDING, STATE["wpe.weight"]),
+        "embeddings are transposed too: only the weights of linear layers are "
+        "stored the other way round": _reads(EMBEDDING, STATE["wte.weight"].T),
+        "weights of linear layers are not transposed: GPT-2 has x @ weight, "
+        "nn.Linear has x @ weight.T": _reads(UP, STATE["h.0.mlp.c_fc.weight"]),
+        "square weights are not transposed: their shape does not tell, so go by "
+        "the name of the layer": _reads(OUT, STATE["h.0.attn.c_proj.weight"]),
+        "c_attn is cut per head: in GPT-2 all queries come first, then all keys, "
+        "then all values": _per_head,
+        "the parts of c_attn stand in another order: query, key, value": _other_order,
+        "c_attn is cut along its inputs: query, key and value lie side by side in "
+        "its 18 columns": lambda f: _renamed(f)[QUERY].shape != (6, 6),
+        "ln_1 and ln_2 are swapped: ln_1 stands before attention, ln_2 before the "
+        "feed-forward layer": _reads(
+            f"{ATTENTION}.norm.weight", STATE["h.0.ln_2.weight"]
         ),
-        Symptom(
-            "tensors stand under the names of others: go by the names, as the two "
-            "state dicts have another order",
-            lambda f: _renamed(f)[EMBEDDING].ndim == 1,
+        "a name that is unknown or missing must raise an error: else a part of "
+        "the model stays as it was drawn, in silence": lambda f: alike(
+            _renamed(f), _right()
         ),
-        Symptom(
-            "wte and wpe are swapped: wte has a row for each token, wpe one for each "
-            "position",
-            _reads(EMBEDDING, STATE["wpe.weight"]),
-        ),
-        Symptom(
-            "embeddings are transposed too: only the weights of linear layers are "
-            "stored the other way round",
-            _reads(EMBEDDING, STATE["wte.weight"].T),
-        ),
-        Symptom(
-            "weights of linear layers are not transposed: GPT-2 has x @ weight, "
-            "nn.Linear has x @ weight.T",
-            _reads(UP, STATE["h.0.mlp.c_fc.weight"]),
-        ),
-        Symptom(
-            "square weights are not transposed: their shape does not tell, so go by "
-            "the name of the layer",
-            _reads(OUT, STATE["h.0.attn.c_proj.weight"]),
-        ),
-        Symptom(
-            "c_attn is cut per head: in GPT-2 all queries come first, then all keys, "
-            "then all values",
-            _per_head,
-        ),
-        Symptom(
-            "the parts of c_attn stand in another order: query, key, value",
-            _other_order,
-        ),
-        Symptom(
-            "c_attn is cut along its inputs: query, key and value lie side by side in "
-            "its 18 columns",
-            lambda f: _renamed(f)[QUERY].shape != (6, 6),
-        ),
-        Symptom(
-            "ln_1 and ln_2 are swapped: ln_1 stands before attention, ln_2 before the "
-            "feed-forward layer",
-            _reads(f"{ATTENTION}.norm.weight", STATE["h.0.ln_2.weight"]),
-        ),
-        Symptom(
-            "a name that is unknown or missing must raise an error: else a part of "
-            "the model stays as it was drawn, in silence",
-            lambda f: alike(_renamed(f), _right()),
-        ),
-    ),
+    },
 )
 
 EXERCISES = (RENAME,)

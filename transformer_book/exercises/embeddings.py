@@ -5,17 +5,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.exercises.exercises import (
+from transformer_book.exercises.exercise import (
     Exercise,
-    Experiment,
     Run,
     Solution,
-    Symptom,
     alike,
+    normal,
     otherwise,
 )
-from transformer_book.exercises.samples import normal
-from transformer_book.exercises.sandbox import NotYet
+from transformer_book.exercises.sandbox import (
+    NotYet,
+)
 from transformer_lib import embeddings
 
 LIBRARY = embeddings.Embedding
@@ -99,81 +99,52 @@ def _logits_times(factor: float) -> Any:
 EMBEDDING = Exercise(
     "Embedding",
     LIBRARY,
-    (
-        Experiment(
-            "Embedding(7, 4, scale=3), 2 x 3 tokens to vectors, 2 x 3 states to logits",
-            _given(_both_ends),
+    {
+        "Embedding(7, 4, scale=3), 2 x 3 tokens to vectors, "
+        "2 x 3 states to logits": _given(_both_ends),
+        "Embedding(7, 4, scale=3), the gradient of the mean "
+        "logit of 2 x 3 tokens": _given(_learned),
+    },
+    {
+        "one matrix serves both ends: logits must use weight, and no other "
+        "parameter": lambda cls: len(_forms(_built(cls))) > 1,
+        "the only parameter must be named weight, of the shape "
+        "(vocab_size, d_model): one row for each token": lambda cls: (
+            _forms(_built(cls)) != {"weight": "7 x 4"}
         ),
-        Experiment(
-            "Embedding(7, 4, scale=3), the gradient of the mean logit of 2 x 3 tokens",
-            _given(_learned),
+        "the rows are not multiplied by scale": _rows_times(1.0),
+        "the rows are divided by scale: multiply them by it": _rows_times(1 / SCALE),
+        "the rows are multiplied by sqrt(d_model), whatever scale is: "
+        "the caller chooses, so use scale itself": _rows_times(2.0),
+        "the rows are multiplied by the root of scale: use scale itself, which "
+        "may be a root already": _rows_times(SCALE**0.5),
+        "the vectors differ: is it the row of each token, times scale?": lambda cls: (
+            not _rows_times(SCALE)(cls)
         ),
-    ),
-    (
-        Symptom(
-            "one matrix serves both ends: logits must use weight, and no other "
-            "parameter",
-            lambda cls: len(_forms(_built(cls))) > 1,
+        "looking tokens up changed weight in place: multiply the rows that were "
+        "taken out, not the matrix": lambda cls: not alike(_kept(cls), ROWS),
+        "logits are multiplied by scale too: it is for the way in only": _logits_times(
+            SCALE
         ),
-        Symptom(
-            "the only parameter must be named weight, of the shape "
-            "(vocab_size, d_model): one row for each token",
-            lambda cls: _forms(_built(cls)) != {"weight": "7 x 4"},
+        "logits are divided by scale: it is for the way in only": _logits_times(
+            1 / SCALE
         ),
-        Symptom("the rows are not multiplied by scale", _rows_times(1.0)),
-        Symptom(
-            "the rows are divided by scale: multiply them by it", _rows_times(1 / SCALE)
+        "logits went through a softmax: they are bare dot products, and the loss "
+        "does the rest": lambda cls: (
+            alike(_scored(_filled(cls)).exp().sum(-1), torch.ones(2, 3))
+            or alike(_scored(_filled(cls)).sum(-1), torch.ones(2, 3))
         ),
-        Symptom(
-            "the rows are multiplied by sqrt(d_model), whatever scale is: "
-            "the caller chooses, so use scale itself",
-            _rows_times(2.0),
+        "one matrix serves both ends: logits use another one than weight, or an "
+        "old copy of it": lambda cls: alike(
+            _scored(_filled(cls)), _scored(_filled(cls, -ROWS))
         ),
-        Symptom(
-            "the rows are multiplied by the root of scale: use scale itself, which "
-            "may be a root already",
-            _rows_times(SCALE**0.5),
+        "one end gives weight no gradient: use weight itself, without detach() "
+        "and without data": lambda cls: alike(
+            _given(_both_ends)(cls), _given(_both_ends)(LIBRARY)
         ),
-        Symptom(
-            "the vectors differ: is it the row of each token, times scale?",
-            lambda cls: not _rows_times(SCALE)(cls),
-        ),
-        Symptom(
-            "looking tokens up changed weight in place: multiply the rows that were "
-            "taken out, not the matrix",
-            lambda cls: not alike(_kept(cls), ROWS),
-        ),
-        Symptom(
-            "logits are multiplied by scale too: it is for the way in only",
-            _logits_times(SCALE),
-        ),
-        Symptom(
-            "logits are divided by scale: it is for the way in only",
-            _logits_times(1 / SCALE),
-        ),
-        Symptom(
-            "logits went through a softmax: they are bare dot products, and the loss "
-            "does the rest",
-            lambda cls: (
-                alike(_scored(_filled(cls)).exp().sum(-1), torch.ones(2, 3))
-                or alike(_scored(_filled(cls)).sum(-1), torch.ones(2, 3))
-            ),
-        ),
-        Symptom(
-            "one matrix serves both ends: logits use another one than weight, or an "
-            "old copy of it",
-            lambda cls: alike(_scored(_filled(cls)), _scored(_filled(cls, -ROWS))),
-        ),
-        Symptom(
-            "one end gives weight no gradient: use weight itself, without detach() "
-            "and without data",
-            lambda cls: alike(_given(_both_ends)(cls), _given(_both_ends)(LIBRARY)),
-        ),
-        Symptom(
-            "the logits differ: are they the dot product of each state with each row?",
-            otherwise,
-        ),
-    ),
+        "the logits differ: are they the dot product of each "
+        "state with each row?": otherwise,
+    },
 )
 
 EXERCISES = (EMBEDDING,)

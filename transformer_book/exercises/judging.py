@@ -5,11 +5,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from transformer_book.exercises.comparing import Formal, difference
-from transformer_book.exercises.exercises import Exercise, Experiment, Solution
-from transformer_book.exercises.progress import remember
+from transformer_book.exercises.exercise import Exercise, Run, Solution
 from transformer_book.exercises.registry import EXERCISES
 from transformer_book.exercises.sandbox import (
     SECONDS,
@@ -21,6 +21,8 @@ from transformer_book.exercises.sandbox import (
 )
 
 NOT_YET = "not yet: there is no answer so far"
+_SOLVED: dict[str, bool] = {}
+"""What was checked in this kernel. Nothing leaves it, nothing is stored."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,8 @@ def _finding(
     name: str, complaint: str | None, solution: Any, strict: bool
 ) -> CheckResult:
     message = f"{name}: {'right ✓' if complaint is None else complaint}"
-    if not strict:
-        remember(name, complaint is None)
+    if not strict:  # what was right once stays solved
+        _SOLVED[name] = complaint is None or _SOLVED.get(name, False)
     elif complaint is not None:
         raise WrongSolution(message)
     return CheckResult(complaint is None, message, solution)
@@ -107,20 +109,20 @@ def complaint_about(solution: Any, exercise: Exercise) -> str | None:
         untouched = solution in (None, ...)
         return NOT_YET if untouched else f"✗ it is {solution!r}, wanted a function"
     try:
-        for experiment in exercise.experiments:
-            found = _found(experiment, solution, exercise.library)
+        for title, run in exercise.experiments.items():
+            found = _found(run, solution, exercise.library)
             if found:
                 why = "" if isinstance(found, Formal) else _why(solution, exercise)
-                return f"✗ {experiment.title}: {found}{why}"
+                return f"✗ {title}: {found}{why}"
     except NotYet:
         return NOT_YET
     return None
 
 
-def _found(experiment: Experiment, solution: Solution, library: Solution) -> str | None:
-    want = experiment.run(library)
+def _found(run: Run, solution: Solution, library: Solution) -> str | None:
+    want = run(library)
     try:
-        got = attempt(experiment.run, solution)
+        got = attempt(run, solution)
         # in its own thread too: what came out may be anything, and fight comparing
         found: str | None = within(SECONDS, partial(difference, got, want))
         return found
@@ -130,9 +132,26 @@ def _found(experiment: Experiment, solution: Solution, library: Solution) -> str
 
 def _why(solution: Solution, exercise: Exercise) -> str:
     """Return the words of the first symptom that shows."""
-    for symptom in exercise.symptoms:
+    for words, shows in exercise.symptoms.items():
         # a symptom looks at one thing, and may fall over another mistake
         with suppress(Exception):
-            if within(2.0, partial(symptom.shows, guarded(solution))):
-                return f"\n  {symptom.words}"
+            if within(2.0, partial(shows, guarded(solution))):
+                return f"\n  {words}"
     return ""
+
+
+class Progress:
+    """What was checked, and what of it was right at least once."""
+
+    def __init__(self, solved: dict[str, bool]) -> None:
+        self.solved = MappingProxyType(dict(solved))
+
+    def __repr__(self) -> str:
+        marks = [f"{'✓' if done else '·'} {name}" for name, done in self.solved.items()]
+        head = f"{sum(self.solved.values())} of {len(marks)} solved"
+        return "\n".join((head, *marks))
+
+
+def progress() -> Progress:
+    """Return what is solved in this notebook; it is known to this kernel alone."""
+    return Progress(_SOLVED)

@@ -1,21 +1,20 @@
-"""Checks of the chapter on masks: sentences about positions."""
+"""Checks of `masks`: sentences about positions, and several texts in one tensor."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from transformer_book.exercises.exercises import (
+from transformer_book.exercises.exercise import (
     Exercise,
-    Experiment,
     Run,
     Solution,
-    Symptom,
+    Test,
     acts_like,
     otherwise,
+    places,
 )
-from transformer_book.exercises.samples import places
 from transformer_lib import masks
 
 P = places(7)
@@ -31,64 +30,52 @@ def _prefixed(f: Solution) -> Any:
     return f(QUERIES, KEYS, 4)
 
 
-def leaks(run: Run, library: Solution) -> Callable[[Solution], bool]:
+def _leaks(run: Run, library: Solution) -> Test:
     """Say whether a solution shows what must be hidden."""
     return lambda f: bool((run(f) & ~run(library)).any())
 
 
-def usual(run: Run, library: Solution) -> tuple[Symptom, ...]:
+def _usual(run: Run, library: Solution) -> Mapping[str, Test]:
     """Return the symptoms of each mask that compares queries with keys."""
-    return (
-        Symptom(
-            "the shape must be (queries, keys): give the queries a last axis of "
-            "size 1, [:, None]",
-            lambda f: run(f).shape != run(library).shape,
+    return {
+        "the shape must be (queries, keys): give the queries a last axis of "
+        "size 1, [:, None]": lambda f: run(f).shape != run(library).shape,
+        "the mask is turned round: True = may look": acts_like(
+            run, lambda *args: ~library(*args)
         ),
-        Symptom(
-            "the mask is turned round: True = may look",
-            acts_like(lambda *args: ~library(*args), run),
-        ),
-    )
+    }
 
 
-def _by_places(library: Solution, run: Run) -> Symptom:
+def _by_places(library: Solution, run: Run) -> Mapping[str, Test]:
     def wrong(queries: Tensor, keys: Tensor, number: int) -> Any:
         return library(places(len(queries)), places(len(keys)), number)
 
-    return Symptom(
-        "compare the positions themselves, not their places in the tensor",
-        acts_like(wrong, run),
-    )
+    words = "compare the positions themselves, not their places in the tensor"
+    return {words: acts_like(run, wrong)}
 
 
 CAUSAL = Exercise(
     "causal_mask",
     masks.causal_mask,
-    (
-        Experiment("positions 0 to 6 on both sides", lambda f: f(P, P)),
-        Experiment("queries 4 to 6, keys 0 to 6", lambda f: f(P[4:], P)),
-    ),
-    (
-        Symptom(
-            "a token must be allowed to look at itself",
-            lambda f: not bool(f(P, P).diagonal().all()),
+    {
+        "positions 0 to 6 on both sides": lambda f: f(P, P),
+        "queries 4 to 6, keys 0 to 6": lambda f: f(P[4:], P),
+    },
+    {
+        "a token must be allowed to look at itself": lambda f: (
+            not bool(f(P, P).diagonal().all())
         ),
-        Symptom(
-            "the future leaks, and the past is blocked: True where the query's "
-            "position is at or after the key's",
-            lambda f: bool(f(P, P).bool().equal(torch.ones(7, 7).triu().bool())),
+        "the future leaks, and the past is blocked: True where the query's "
+        "position is at or after the key's": lambda f: bool(
+            f(P, P).bool().equal(torch.ones(7, 7).triu().bool())
         ),
-        Symptom(
-            "the future leaks: True only where the query's position is at or after "
-            "the key's",
-            lambda f: bool((f(P, P).bool() & torch.ones(7, 7).triu(1).bool()).any()),
+        "the future leaks: True only where the query's position is at or after "
+        "the key's": lambda f: bool(
+            (f(P, P).bool() & torch.ones(7, 7).triu(1).bool()).any()
         ),
-        Symptom(
-            "right from position 0 on, wrong for later queries: compare the positions "
-            "themselves, not their places in the tensor",
-            otherwise,
-        ),
-    ),
+        "right from position 0 on, wrong for later queries: compare the positions "
+        "themselves, not their places in the tensor": otherwise,
+    },
 )
 
 DISTANCE = LATER[:, None] - ALL
@@ -96,82 +83,138 @@ DISTANCE = LATER[:, None] - ALL
 WINDOW = Exercise(
     "sliding_window_mask",
     masks.sliding_window_mask,
-    (Experiment("queries 4 to 6, keys 0 to 8, window 3", _nearby),),
-    (
-        *usual(_nearby, masks.sliding_window_mask),
-        _by_places(masks.sliding_window_mask, _nearby),
-        Symptom(
-            "later positions are hidden: the window looks both ways, and & causal_mask "
-            "takes the future away",
-            acts_like(lambda q, k, w: (DISTANCE >= 0) & (w > DISTANCE), _nearby),
+    {
+        "queries 4 to 6, keys 0 to 8, window 3": _nearby,
+    },
+    {
+        **_usual(_nearby, masks.sliding_window_mask),
+        **_by_places(masks.sliding_window_mask, _nearby),
+        "later positions are hidden: the window looks both ways, and & causal_mask "
+        "takes the future away": acts_like(
+            _nearby, lambda q, k, w: (DISTANCE >= 0) & (w > DISTANCE)
         ),
-        Symptom(
-            "the window is one too wide: a position exactly window away is outside, "
-            "as the token itself counts too",
-            acts_like(lambda q, k, w: DISTANCE.abs() <= w, _nearby),
+        "the window is one too wide: a position exactly window away is outside, "
+        "as the token itself counts too": acts_like(
+            _nearby, lambda q, k, w: DISTANCE.abs() <= w
         ),
-        Symptom(
-            "the window is one too wide on the left: exactly window back is outside, "
-            "as the token itself counts too",
-            acts_like(lambda q, k, w: (w >= DISTANCE) & (-w < DISTANCE), _nearby),
+        "the window is one too wide on the left: exactly window back is outside, "
+        "as the token itself counts too": acts_like(
+            _nearby, lambda q, k, w: (w >= DISTANCE) & (-w < DISTANCE)
         ),
-        Symptom(
-            "the future leaks: positions far ahead are outside too; take the absolute "
-            "value of the distance",
-            acts_like(lambda q, k, w: w > DISTANCE, _nearby),
+        "the future leaks: positions far ahead are outside too; take the absolute "
+        "value of the distance": acts_like(_nearby, lambda q, k, w: w > DISTANCE),
+        "the far past leaks: take the absolute value of the distance": acts_like(
+            _nearby, lambda q, k, w: -w < DISTANCE
         ),
-        Symptom(
-            "the far past leaks: take the absolute value of the distance",
-            acts_like(lambda q, k, w: -w < DISTANCE, _nearby),
+        "the window is too wide: a query sees less than window positions back": _leaks(
+            _nearby, masks.sliding_window_mask
         ),
-        Symptom(
-            "the window is too wide: a query sees less than window positions back",
-            leaks(_nearby, masks.sliding_window_mask),
-        ),
-        Symptom(
-            "the window is too narrow: it reaches window - 1 positions back, and as "
-            "many ahead",
-            otherwise,
-        ),
-    ),
+        "the window is too narrow: it reaches window - 1 positions back, and as "
+        "many ahead": otherwise,
+    },
 )
 
 PREFIX = Exercise(
     "prefix_mask",
     masks.prefix_mask,
-    (Experiment("queries 2 to 6, keys 1 to 8, prefix_length 4", _prefixed),),
-    (
-        *usual(_prefixed, masks.prefix_mask),
-        _by_places(masks.prefix_mask, _prefixed),
-        Symptom(
-            "the prefix changes nothing: its own tokens may see all of it",
-            acts_like(lambda q, k, n: masks.causal_mask(q, k), _prefixed),
+    {
+        "queries 2 to 6, keys 1 to 8, prefix_length 4": _prefixed,
+    },
+    {
+        **_usual(_prefixed, masks.prefix_mask),
+        **_by_places(masks.prefix_mask, _prefixed),
+        "the prefix changes nothing: its own tokens may see all of it": acts_like(
+            _prefixed, lambda q, k, n: masks.causal_mask(q, k)
         ),
-        Symptom(
-            "only the prefix can be seen: after it, queries see earlier positions too",
-            acts_like(lambda q, k, n: (k < n).expand(5, -1), _prefixed),
+        "only the prefix can be seen: after it, "
+        "queries see earlier positions too": acts_like(
+            _prefixed, lambda q, k, n: (k < n).expand(5, -1)
         ),
-        Symptom(
-            "a key that is in the prefix, or not in the future, may be seen: one is "
-            "enough, so join the two by |",
-            acts_like(lambda q, k, n: masks.causal_mask(q, k) & (k < n), _prefixed),
+        "a key that is in the prefix, or not in the future, may be seen: one is "
+        "enough, so join the two by |": acts_like(
+            _prefixed, lambda q, k, n: masks.causal_mask(q, k) & (k < n)
         ),
-        Symptom(
-            "the prefix is one too long: position prefix_length is the first behind it",
-            acts_like(lambda q, k, n: masks.prefix_mask(q, k, n + 1), _prefixed),
+        "the prefix is one too long: position prefix_length is "
+        "the first behind it": acts_like(
+            _prefixed, lambda q, k, n: masks.prefix_mask(q, k, n + 1)
         ),
-        Symptom(
-            "queries in the prefix see the future behind it: the key must be in the "
-            "prefix",
-            acts_like(
-                lambda q, k, n: masks.causal_mask(q, k) | (q < n)[:, None], _prefixed
-            ),
+        "queries in the prefix see the future behind it: the key must be in the "
+        "prefix": acts_like(
+            _prefixed, lambda q, k, n: masks.causal_mask(q, k) | (q < n)[:, None]
         ),
-        Symptom(
-            "the future behind the prefix leaks",
-            leaks(_prefixed, masks.prefix_mask),
-        ),
-    ),
+        "the future behind the prefix leaks": _leaks(_prefixed, masks.prefix_mask),
+    },
 )
 
-EXERCISES = (CAUSAL, WINDOW, PREFIX)
+
+LENGTHS = torch.tensor([2, 4, 1])
+MINE, YOURS = torch.tensor([1, 0, 2]), torch.tensor([0, 0, 1, 1, 2])
+
+
+def _padded(f: Solution) -> Any:
+    return f(LENGTHS, 5)
+
+
+def _packed(f: Solution) -> Any:
+    return f(MINE, YOURS)
+
+
+PADDING = Exercise(
+    "padding_mask",
+    masks.padding_mask,
+    {
+        "lengths 2, 4 and 1, max_len 5": _padded,
+    },
+    {
+        "the axis of the queries is missing: the shape is (batch, 1, "
+        "max_len)": lambda f: _padded(f).shape == (3, 5),
+        "the padding stands on the axis of the queries: the keys are last, "
+        "(batch, 1, max_len)": lambda f: _padded(f).shape == (3, 5, 1),
+        "queries are hidden as well: nobody may look at padding, but padding may "
+        "look, or its rows would be empty; the shape is (batch, 1, "
+        "max_len)": lambda f: _padded(f).shape == (3, 5, 5),
+        "there must be max_len keys, however long the longest sequence is": lambda f: (
+            _padded(f).shape[-1] != 5
+        ),
+        "the mask is turned round: True = may look": acts_like(
+            _padded, lambda n, end: ~masks.padding_mask(n, end)
+        ),
+        "the first token behind the end can be seen: a text of length 2 has the "
+        "positions 0 and 1": acts_like(
+            _padded, lambda n, end: masks.padding_mask(n + 1, end)
+        ),
+        "the last token is hidden: a text of length 2 has "
+        "the positions 0 and 1": acts_like(
+            _padded, lambda n, end: masks.padding_mask(n - 1, end)
+        ),
+        "the padding lies behind the texts, not before them": acts_like(
+            _padded, lambda n, end: masks.padding_mask(n, end).flip(-1)
+        ),
+        "each sequence has a length of its own": otherwise,
+    },
+)
+
+DOCUMENT = Exercise(
+    "document_mask",
+    masks.document_mask,
+    {
+        "queries of documents 1 0 2, keys of documents 0 0 1 1 2": _packed,
+    },
+    {
+        **_usual(_packed, masks.document_mask),
+        "document 0 is a document too, no padding: "
+        "its tokens see each other": acts_like(
+            _packed, lambda q, k: masks.document_mask(q, k) & (q > 0)[:, None]
+        ),
+        "earlier documents leak: a query sees only its own": acts_like(
+            _packed, lambda q, k: q[:, None] >= k
+        ),
+        "other documents leak: a query sees only its own": _leaks(
+            _packed, masks.document_mask
+        ),
+        "part of a query's own document is hidden: the arguments are no positions, "
+        "and & causal_mask hides the future": otherwise,
+    },
+)
+
+EXERCISES = (CAUSAL, WINDOW, PREFIX, PADDING, DOCUMENT)

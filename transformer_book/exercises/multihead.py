@@ -1,4 +1,4 @@
-"""Checks of the chapter on multihead: all heads together."""
+"""Checks of `multihead`: heads, all of them together, and few keys for many queries."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,17 +7,77 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.exercises.building import fitted
-from transformer_book.exercises.exercises import (
+from transformer_book.exercises.exercise import (
     Exercise,
-    Experiment,
     Solution,
-    Symptom,
+    Test,
     acts_like,
     alike,
+    normal,
+    otherwise,
 )
-from transformer_book.exercises.samples import normal
+from transformer_book.exercises.sandbox import (
+    fitted,
+)
+from transformer_lib import multihead
+from transformer_lib.attention import attention
 from transformer_lib.multihead import MultiHeadAttention
+
+X, HEADS = normal(2, 5, 12), normal(2, 3, 5, 4)
+
+
+def _without(x: Tensor, axis: int) -> Tensor:
+    """Set the first token to 0."""
+    return x.index_fill(axis, torch.tensor([0]), 0.0)
+
+
+SPLIT = Exercise(
+    "split_heads",
+    multihead.split_heads,
+    {
+        "2 x 5 tokens of width 12, 3 heads": lambda f: f(X, 3),
+    },
+    {
+        "heads and tokens must change places, .transpose(1, 2): each head is a "
+        "sequence of its own, (batch, n_heads, seq, d_head)": lambda f: (
+            f(X, 3).shape == (2, 5, 3, 4)
+        ),
+        "n_heads is the number of heads, not their width": lambda f: (
+            f(X, 3).shape == (2, 4, 5, 3)
+        ),
+        "the shape must be (batch, n_heads, seq, d_head)": lambda f: (
+            f(X, 3).shape != (2, 3, 5, 4)
+        ),
+        "numbers of one token got into the place of another: cut each token's "
+        "vector, .view(batch, seq, n_heads, d_head), only then .transpose(1, "
+        "2)": lambda f: not alike(f(_without(X, 1), 3), _without(f(X, 3), 2)),
+        "each head must get consecutive numbers of a token: head 0 the first "
+        "d_head of them": otherwise,
+    },
+)
+
+MERGE = Exercise(
+    "merge_heads",
+    multihead.merge_heads,
+    {
+        "2 x 3 heads, 5 tokens, d_head=4": lambda f: f(HEADS),
+    },
+    {
+        "the heads are added up: put them side by side": lambda f: (
+            f(HEADS).shape == (2, 5, 4)
+        ),
+        "the shape must be (batch, seq, n_heads * d_head): .transpose(1, 2), then "
+        "the last two axes become one": lambda f: f(HEADS).shape != (2, 5, 12),
+        "numbers of several tokens got into one vector: heads and tokens must "
+        "change places, .transpose(1, 2), "
+        "before the last two axes become one": lambda f: (
+            not alike(f(_without(HEADS, 2)), _without(f(HEADS), 1))
+        ),
+        "the pieces must stand side by side: all of head 0, "
+        "then all of head 1": otherwise,
+    },
+)
+
 
 X, SAME = normal(2, 5, 12), torch.eye(12)
 NAMES = ("query", "key", "value", "out")
@@ -27,7 +87,7 @@ SHARED = torch.tensor([[1, 0, 0], [1, 1, 0], [0, 1, 1]]).bool()
 EACH = (torch.arange(5) < torch.tensor([2, 4, 5])[:, None, None]).expand(3, 5, 5)
 
 
-def _run(
+def _multihead(
     solution: Solution, x: Tensor = X, mask: Tensor | None = None, **changed: Tensor
 ) -> Tensor:
     """Run 3 heads with given weights, some of which may be changed."""
@@ -39,12 +99,12 @@ def _run(
 
 def _zero(solution: Solution, name: str) -> bool:
     """Say whether nothing comes out when these weights are 0."""
-    return not _run(solution, **{name: torch.zeros(12, 12)}).any()
+    return not _multihead(solution, **{name: torch.zeros(12, 12)}).any()
 
 
 def _even(solution: Solution) -> Tensor:
     """Return what comes out when all weights of attention are equal."""
-    return _run(solution, query=torch.zeros(12, 12), out=SAME)
+    return _multihead(solution, query=torch.zeros(12, 12), out=SAME)
 
 
 def _ones(solution: Solution) -> Tensor:
@@ -52,14 +112,14 @@ def _ones(solution: Solution) -> Tensor:
     value = torch.zeros(12, 12)
     value[:, 0] = 1.0
     x = torch.cat((torch.ones(2, 5, 1), X[..., 1:]), dim=-1)
-    return _run(solution, x, value=value, out=SAME)
+    return _multihead(solution, x, value=value, out=SAME)
 
 
 def _first_head(solution: Solution) -> Tensor:
     """Return what comes out when head 0 alone weighs all tokens equally."""
     query = WEIGHTS["query"].clone()
     query[:4] = 0.0
-    return _run(solution, query=query, out=SAME)
+    return _multihead(solution, query=query, out=SAME)
 
 
 def _alike_for_all(y: Tensor) -> bool:
@@ -74,117 +134,165 @@ def _shuffled(solution: Solution) -> bool:
     return not in_place and alike(got.sort().values, want.sort().values)
 
 
-def _weighing(scale: float) -> Callable[[Solution], bool]:
+def _weighing(scale: float) -> Test:
     """Make a symptom's test: the scores are multiplied by this."""
 
     def attend(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> Tensor:
         return (query @ key.mT * scale).softmax(-1) @ value
 
-    return acts_like(partial(MultiHeadAttention, attend=attend), _run)
+    return acts_like(_multihead, partial(MultiHeadAttention, attend=attend))
 
 
-def _masking(x: Tensor, mask: Tensor, seen: Tensor) -> Callable[[Solution], bool]:
+def _masking(x: Tensor, mask: Tensor, seen: Tensor) -> Test:
     """Make a symptom's test: one mask is taken for another."""
-    return lambda f: alike(_run(f, x, mask), _run(MultiHeadAttention, x, seen))
+    return lambda f: alike(
+        _multihead(f, x, mask), _multihead(MultiHeadAttention, x, seen)
+    )
 
 
 MULTIHEAD = Exercise(
     "MultiHeadAttention",
     MultiHeadAttention,
-    (
-        Experiment("2 x 5 tokens, d_model=12, 3 heads", _run),
-        Experiment(
-            "2 x 3 tokens, d_model=12, 3 heads, a mask (queries, keys)",
-            lambda f: _run(f, FEW, SHARED),
+    {
+        "2 x 5 tokens, d_model=12, 3 heads": _multihead,
+        "2 x 3 tokens, d_model=12, 3 heads, a mask (queries, keys)": lambda f: (
+            _multihead(f, FEW, SHARED)
         ),
-        Experiment(
-            "3 x 5 tokens, d_model=12, 3 heads, a mask (batch, queries, keys)",
-            lambda f: _run(f, MANY, EACH),
+        "3 x 5 tokens, d_model=12, 3 heads, a mask (batch, queries, keys)": lambda f: (
+            _multihead(f, MANY, EACH)
         ),
-    ),
-    (
-        Symptom(
-            "with the weights of out at 0 the result must be 0: does it end with "
-            "out(merged heads)?",
-            lambda f: not _zero(f, "out"),
+    },
+    {
+        "with the weights of out at 0 the result must be 0: does it end with "
+        "out(merged heads)?": lambda f: not _zero(f, "out"),
+        "with the weights of value at 0 the result must be 0: the values that are "
+        "averaged must come from value(x)": lambda f: not _zero(f, "value"),
+        "a token's result does not depend on other tokens: heads and tokens must "
+        "change places before attention, (batch, n_heads, seq, d_head)": lambda f: (
+            alike(_multihead(f, X[:, :2]), _multihead(f)[:, :2])
         ),
-        Symptom(
-            "with the weights of value at 0 the result must be 0: the values that are "
-            "averaged must come from value(x)",
-            lambda f: not _zero(f, "value"),
+        "averages of values that are all 1 must be 1: do the weights sum to 1 "
+        "over the keys, dim=-1?": lambda f: not alike(_ones(f), torch.ones(2, 5, 12)),
+        "there is one head as wide as the model: split query, key and value": acts_like(
+            _multihead, lambda d_model, n_heads: MultiHeadAttention(d_model, 1)
         ),
-        Symptom(
-            "a token's result does not depend on other tokens: heads and tokens must "
-            "change places before attention, (batch, n_heads, seq, d_head)",
-            lambda f: alike(_run(f, X[:, :2]), _run(f)[:, :2]),
+        "where every token weighs all tokens equally, all must get the same: "
+        "before they are merged, heads and tokens must change places again": _shuffled,
+        "tokens that change places must take their results with them: cut each "
+        "token's vector, .view(batch, seq, n_heads, d_head), then transpose(1, "
+        "2)": lambda f: not alike(_multihead(f, X.flip(1)), _multihead(f).flip(1)),
+        "head 0 decides for all heads: each has weights of its own": lambda f: (
+            _alike_for_all(_first_head(f))
         ),
-        Symptom(
-            "averages of values that are all 1 must be 1: do the weights sum to 1 "
-            "over the keys, dim=-1?",
-            lambda f: not alike(_ones(f), torch.ones(2, 5, 12)),
+        "head 0 must get the first d_head numbers of each vector, head 1 the next; "
+        "merged, they stand where they stood": lambda f: (
+            not alike(_first_head(f)[..., :4], _even(MultiHeadAttention)[..., :4])
         ),
-        Symptom(
-            "there is one head as wide as the model: split query, key and value",
-            acts_like(lambda d_model, n_heads: MultiHeadAttention(d_model, 1), _run),
+        "the scores are not divided by sqrt(d_head)": _weighing(1.0),
+        "the scores are divided by sqrt(d_model): it is the width of one head, "
+        "sqrt(d_head)": _weighing(12**-0.5),
+        "the averages differ: are the scores divided by sqrt(d_head)?": lambda f: (
+            not alike(_multihead(f), _multihead(MultiHeadAttention))
         ),
-        Symptom(
-            "where every token weighs all tokens equally, all must get the same: "
-            "before they are merged, heads and tokens must change places again",
-            _shuffled,
+        "the mask is not obeyed: it changes nothing": lambda f: alike(
+            _multihead(f, FEW, SHARED), _multihead(f, FEW)
         ),
-        Symptom(
-            "tokens that change places must take their results with them: cut each "
-            "token's vector, .view(batch, seq, n_heads, d_head), then transpose(1, 2)",
-            lambda f: not alike(_run(f, X.flip(1)), _run(f).flip(1)),
+        "the mask is turned round: True = may look": _masking(FEW, SHARED, ~SHARED),
+        "a mask (queries, keys) is for all sequences and heads as it is: only one "
+        "with three axes needs another for the heads": _masking(
+            FEW, SHARED, SHARED[None, :, None]
         ),
-        Symptom(
-            "head 0 decides for all heads: each has weights of its own",
-            lambda f: _alike_for_all(_first_head(f)),
+        "the mask is not obeyed: a score that may not be looked at becomes -inf "
+        "before the softmax": lambda f: not _masking(FEW, SHARED, SHARED)(f),
+        "a mask (batch, queries, keys) needs an axis for the heads, mask[:, None]: "
+        "without, each head takes the mask of another sequence": _masking(
+            MANY, EACH, EACH[None]
         ),
-        Symptom(
-            "head 0 must get the first d_head numbers of each vector, head 1 the next; "
-            "merged, they stand where they stood",
-            lambda f: (
-                not alike(_first_head(f)[..., :4], _even(MultiHeadAttention)[..., :4])
-            ),
-        ),
-        Symptom(
-            "the scores are not divided by sqrt(d_head)",
-            _weighing(1.0),
-        ),
-        Symptom(
-            "the scores are divided by sqrt(d_model): it is the width of one head, "
-            "sqrt(d_head)",
-            _weighing(12**-0.5),
-        ),
-        Symptom(
-            "the averages differ: are the scores divided by sqrt(d_head)?",
-            lambda f: not alike(_run(f), _run(MultiHeadAttention)),
-        ),
-        Symptom(
-            "the mask is not obeyed: it changes nothing",
-            lambda f: alike(_run(f, FEW, SHARED), _run(f, FEW)),
-        ),
-        Symptom(
-            "the mask is turned round: True = may look",
-            _masking(FEW, SHARED, ~SHARED),
-        ),
-        Symptom(
-            "a mask (queries, keys) is for all sequences and heads as it is: only one "
-            "with three axes needs another for the heads",
-            _masking(FEW, SHARED, SHARED[None, :, None]),
-        ),
-        Symptom(
-            "the mask is not obeyed: a score that may not be looked at becomes -inf "
-            "before the softmax",
-            lambda f: not _masking(FEW, SHARED, SHARED)(f),
-        ),
-        Symptom(
-            "a mask (batch, queries, keys) needs an axis for the heads, mask[:, None]: "
-            "without, each head takes the mask of another sequence",
-            _masking(MANY, EACH, EACH[None]),
-        ),
-    ),
+    },
 )
 
-EXERCISES = (MULTIHEAD,)
+
+WIDE = normal(3, 5, 24)
+GROUPED_WEIGHTS = {
+    "query.weight": normal(24, 24, seed=1) / 4,
+    "key.weight": normal(8, 24, seed=2) / 4,
+    "value.weight": normal(8, 24, seed=3) / 4,
+    "out.weight": normal(24, 24, seed=4) / 4,
+}
+WIDTHS = "; key and value make n_kv_heads * d_head numbers, 2 heads of width 4"
+Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def _grouped(solution: Solution, x: Tensor = WIDE) -> Tensor:
+    result: Tensor = fitted(solution, (24, 6, 2), GROUPED_WEIGHTS, WIDTHS)(x)
+    return result
+
+
+def _attending(*wrong: Attend) -> Test:
+    """Make a symptom's test: it attends in one of these wrong ways."""
+
+    def layer(attend: Attend) -> Solution:
+        def told(
+            query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any
+        ) -> Tensor:
+            return attend(query, key, value)
+
+        return lambda *sizes: MultiHeadAttention(*sizes, attend=told)
+
+    tests = [acts_like(_grouped, layer(attend)) for attend in wrong]
+    return lambda solution: any(test(solution) for test in tests)
+
+
+def _in_turn(x: Tensor) -> Tensor:
+    """Give the heads out in turn, as `repeat` does: 0, 1, 0, 1, 0, 1."""
+    return x.repeat(1, 3, 1, 1)
+
+
+def _by_groups(x: Tensor) -> Tensor:
+    """Give each head out to the three of its group: 0, 0, 0, 1, 1, 1."""
+    return x.repeat_interleave(3, dim=1)
+
+
+def _of_groups(x: Tensor) -> Tensor:
+    """Give the groups of query heads an axis of their own."""
+    return x.unflatten(1, (2, 3))
+
+
+GROUPED = Exercise(
+    "GQA",
+    MultiHeadAttention,
+    {
+        "3 x 5 tokens, d_model=24, 6 query heads, 2 key and value heads": _grouped,
+    },
+    {
+        "a token's result does not depend on other tokens: where do queries meet "
+        "keys?": lambda f: alike(_grouped(f, WIDE[:, :2]), _grouped(f)[:, :2]),
+        "query heads get the wrong keys and values: the first three share head 0, "
+        "the last three head 1; that is repeat_interleave, not repeat": _attending(
+            lambda q, k, v: attention(q, _in_turn(k), _in_turn(v)),
+            lambda q, k, v: attention(q, _in_turn(k), _by_groups(v)),
+            lambda q, k, v: attention(q, _by_groups(k), _in_turn(v)),
+        ),
+        "all query heads share head 0 of keys and values: "
+        "there are two of them": _attending(
+            lambda q, k, v: attention(q, k[:, :1], v[:, :1])
+        ),
+        "the query heads of a group are averaged: only keys and values are shared, "
+        "each query head keeps weights of its own": _attending(
+            lambda q, k, v: _by_groups(attention(q.unflatten(1, (2, 3)).mean(2), k, v))
+        ),
+        "the results are merged in another order than the query heads had": _attending(
+            lambda q, k, v: (
+                attention(q, k, v).unflatten(1, (2, 3)).transpose(1, 2).flatten(1, 2)
+            )
+        ),
+        "the scores must be divided by sqrt(d_head), "
+        "d_head = d_model / n_heads": _attending(
+            lambda q, k, v: attention(2 * q, k, v),
+            lambda q, k, v: attention(2 * q / 24**0.5, k, v),
+            lambda q, k, v: attention(2 * q / 8**0.5, k, v),
+        ),
+    },
+)
+
+EXERCISES = (SPLIT, MERGE, MULTIHEAD, GROUPED)

@@ -3,15 +3,14 @@
 import torch
 from torch import Tensor
 
-from transformer_book.exercises.exercises import (
+from transformer_book.exercises.exercise import (
     Exercise,
-    Experiment,
     Solution,
-    Symptom,
     alike,
+    normal,
     otherwise,
+    places,
 )
-from transformer_book.exercises.samples import normal, places
 from transformer_lib import positions
 
 X = normal(7, 6)
@@ -27,81 +26,64 @@ def _far_apart(f: Solution) -> Tensor:
 SINUSOID = Exercise(
     "sinusoid",
     positions.sinusoid,
-    (Experiment("positions 0, 1, 2 and 50, d_model=10", lambda f: f(FEW, 10)),),
-    (
-        Symptom(
-            "position 0 must read 0, 1, 0, 1, ...: sines in the even columns, cosines "
-            "in the odd ones",
-            lambda f: not alike(f(P, 6)[0], torch.tensor([0.0, 1.0] * 3)),
+    {
+        "positions 0, 1, 2 and 50, d_model=10": lambda f: f(FEW, 10),
+    },
+    {
+        "position 0 must read 0, 1, 0, 1, ...: sines in the even columns, cosines "
+        "in the odd ones": lambda f: (
+            not alike(f(P, 6)[0], torch.tensor([0.0, 1.0] * 3))
         ),
-        Symptom(
-            "later positions read like the first ones: use the positions that are "
-            "given, not their number",
-            lambda f: alike(f(P + 3, 6), f(P, 6)),
+        "later positions read like the first ones: use the positions that are "
+        "given, not their number": lambda f: alike(f(P + 3, 6), f(P, 6)),
+        "the first pair must turn by one radian per position": lambda f: (
+            not alike(f(P, 6)[:, 0], P.float().sin())
         ),
-        Symptom(
-            "the first pair must turn by one radian per position",
-            lambda f: not alike(f(P, 6)[:, 0], P.float().sin()),
-        ),
-        Symptom(
-            "later pairs turn at the wrong speed: pair i turns by "
-            "10000 ** (-2 * i / d_model)",
-            lambda f: alike(f(P, 6)[:, 0], P.float().sin()),
-        ),
-    ),
+        "later pairs turn at the wrong speed: pair i turns by "
+        "10000 ** (-2 * i / d_model)": lambda f: alike(f(P, 6)[:, 0], P.float().sin()),
+    },
 )
 
 ROTATE = Exercise(
     "rotate",
     positions.rotate,
-    (Experiment("7 vectors of width 6", lambda f: f(X, P)),),
-    (
-        Symptom(
-            "the vectors come back as they went in: where do the positions enter?",
-            lambda f: alike(f(X, P), X),
+    {
+        "7 vectors of width 6": lambda f: f(X, P),
+    },
+    {
+        "the vectors come back as they went in: "
+        "where do the positions enter?": lambda f: alike(f(X, P), X),
+        "the length of a vector changed: a rotation keeps it": lambda f: (
+            not alike(f(X, P).norm(dim=-1), X.norm(dim=-1))
         ),
-        Symptom(
-            "the length of a vector changed: a rotation keeps it",
-            lambda f: not alike(f(X, P).norm(dim=-1), X.norm(dim=-1)),
+        "position 0 must leave a vector as it is": lambda f: (
+            not alike(f(X, P)[0], X[0])
         ),
-        Symptom(
-            "position 0 must leave a vector as it is",
-            lambda f: not alike(f(X, P)[0], X[0]),
+        "the dot product of a query and a key changed, though their distance did "
+        "not: does each pair turn by position times one fixed speed?": lambda f: (
+            not alike(_far_apart(f), _far_apart(f)[:1].expand(7))
         ),
-        Symptom(
-            "the dot product of a query and a key changed, though their distance did "
-            "not: does each pair turn by position times one fixed speed?",
-            lambda f: not alike(_far_apart(f), _far_apart(f)[:1].expand(7)),
+        "each vector is turned, but by other angles or in other pairs than "
+        "(i, i + d_head / 2): where does each minus sign go?": lambda f: alike(
+            _far_apart(f), _far_apart(f)[:1].expand(7)
         ),
-        Symptom(
-            "each vector is turned, but by other angles or in other pairs than "
-            "(i, i + d_head / 2): where does each minus sign go?",
-            lambda f: alike(_far_apart(f), _far_apart(f)[:1].expand(7)),
-        ),
-    ),
+    },
 )
 
 SLOPES = Exercise(
     "alibi_slopes",
     positions.alibi_slopes,
-    (
-        Experiment("8 heads", lambda f: f(8)),
-        Experiment("4 heads", lambda f: f(4)),
-    ),
-    (
-        Symptom(
-            "there must be one slope per head",
-            lambda f: len(f(4)) != 4,
+    {
+        "8 heads": lambda f: f(8),
+        "4 heads": lambda f: f(4),
+    },
+    {
+        "there must be one slope per head": lambda f: len(f(4)) != 4,
+        "right for 8 heads but not for 4: the exponent is -8 h / n_heads": lambda f: (
+            alike(torch.as_tensor(f(8)).double(), positions.alibi_slopes(8))
         ),
-        Symptom(
-            "right for 8 heads but not for 4: the exponent is -8 h / n_heads",
-            lambda f: alike(torch.as_tensor(f(8)).double(), positions.alibi_slopes(8)),
-        ),
-        Symptom(
-            "with 8 heads the slopes must be 1/2, 1/4, ..., 1/256",
-            otherwise,
-        ),
-    ),
+        "with 8 heads the slopes must be 1/2, 1/4, ..., 1/256": otherwise,
+    },
 )
 
 EXERCISES = (SINUSOID, ROTATE, SLOPES)

@@ -1,38 +1,28 @@
-"""All checks by their names."""
+"""All checks by their names; each module has the name of the library's."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from transformer_book.exercises import (
     attention,
-    beams,
+    blocks,
     cache,
     checkpoints,
-    decoding,
     embeddings,
-    grouped,
-    heads,
     inspection,
-    layers,
     masks,
     multihead,
-    norms,
-    packing,
     positions,
-    residual,
     sampling,
-    schedules,
-    smoothing,
     tokens,
     training,
 )
-from transformer_book.exercises.exercises import Exercise
+from transformer_book.exercises.exercise import Exercise
 
-ROOMS = (
-    *(tokens, embeddings, positions, attention, masks, packing, heads, multihead),
-    *(grouped, norms, layers, residual, training, smoothing, schedules, cache),
-    *(decoding, sampling, beams, inspection, checkpoints),
+MODULES = (
+    *(tokens, embeddings, positions, attention, masks, multihead, blocks, training),
+    *(cache, sampling, checkpoints, inspection),
 )
 EXERCISES: Mapping[str, Exercise] = MappingProxyType(
-    {exercise.name: exercise for room in ROOMS for exercise in room.EXERCISES}
+    {exercise.name: exercise for module in MODULES for exercise in module.EXERCISES}
 )

@@ -1,17 +1,18 @@
-"""Checks of the chapter on sampling: what is cut off before the draw."""
+"""Checks of `sampling`: what is cut off before the draw, and beam search."""
 
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from transformer_book.exercises.exercises import (
+from transformer_book.exercises.exercise import (
     Exercise,
-    Experiment,
     Run,
     Solution,
-    Symptom,
+    acts_like,
     alike,
+    gives,
+    normal,
     otherwise,
 )
 from transformer_lib import sampling
@@ -57,109 +58,168 @@ def _skips(run: Run) -> Solution:
 RESTRICT = Exercise(
     "restrict",
     sampling.restrict,
-    (
-        Experiment("2 rows of 5 words, top_k=2, after a softmax", TOP_K),
-        Experiment("2 rows of 5 words, top_k=3, top_p=0.65, after a softmax", TWO_CUTS),
-        Experiment(
-            "2 rows of 5 words, temperature=2, min_p=0.45, after a softmax", HOT
+    {
+        "2 rows of 5 words, top_k=2, after a softmax": TOP_K,
+        "2 rows of 5 words, top_k=3, top_p=0.65, after a softmax": TWO_CUTS,
+        "2 rows of 5 words, temperature=2, min_p=0.45, after a softmax": HOT,
+    },
+    {
+        "probabilities came back: return logits, "
+        "-inf where a word is cut off": lambda f: alike(
+            f(LOGITS, temperature=2.0).sum(-1), torch.ones(2)
         ),
-    ),
-    (
-        Symptom(
-            "probabilities came back: return logits, -inf where a word is cut off",
-            lambda f: alike(f(LOGITS, temperature=2.0).sum(-1), torch.ones(2)),
+        "without any setting, the logits must come back as they are": lambda f: (
+            not alike(_shares(f(LOGITS)), SHARES)
         ),
-        Symptom(
-            "without any setting, the logits must come back as they are",
-            lambda f: not alike(_shares(f(LOGITS)), SHARES),
-        ),
-        Symptom(
-            "what is cut off can still be drawn: its logit must be -inf, not 0",
-            lambda f: any(
+        "what is cut off can still be drawn: its logit must be -inf, not 0": lambda f: (
+            any(
                 bool((run(f) > 0).all()) and not alike(run(f), SHARES)
                 for run in (TOP_K, TOP_P, MIN_P)
-            ),
+            )
         ),
-        Symptom(
-            "top_k changes nothing: cut off what is below the k-th largest logit",
-            lambda f: alike(TOP_K(f), SHARES),
+        "top_k changes nothing: cut off what is below the k-th largest logit": gives(
+            TOP_K, SHARES
         ),
-        Symptom(
-            "top_k keeps the unlikeliest words: it is the largest logits that stay",
-            _keeps(TOP_K, "x-x--", "x--x-"),
+        "top_k keeps the unlikeliest words: it is the largest logits that stay": _keeps(
+            TOP_K, "x-x--", "x--x-"
         ),
-        Symptom(
-            "top_k cuts off the k-th word too: cut off what is below it, with <",
-            _keeps(TOP_K, "-x---", "--x--"),
+        "top_k cuts off the k-th word too: cut off what is below it, with <": _keeps(
+            TOP_K, "-x---", "--x--"
         ),
-        Symptom(
-            "two words are equally likely, and top_k keeps one of them: cut off what "
-            "is below the k-th largest logit, so that equals stay together",
-            lambda f: alike((TOP_K(f) > 0).sum(-1), torch.tensor([2, 2])),
+        "two words are equally likely, and top_k keeps one of them: cut off what "
+        "is below the k-th largest logit, so that equals stay together": lambda f: (
+            alike((TOP_K(f) > 0).sum(-1), torch.tensor([2, 2]))
         ),
-        Symptom(
-            "a row has nothing left: restrict each row by itself, along the words, "
-            "dim=-1",
-            lambda f: bool(TOP_K(f).isnan().any()),
+        "a row has nothing left: restrict each row by itself, along the words, "
+        "dim=-1": lambda f: bool(TOP_K(f).isnan().any()),
+        "top_p changes nothing: keep the fewest likeliest that together have p": gives(
+            TOP_P, SHARES
         ),
-        Symptom(
-            "top_p changes nothing: keep the fewest likeliest that together have p",
-            lambda f: alike(TOP_P(f), SHARES),
+        "the words came back in another order: sort to find the floor, but return "
+        "each logit in its own place": gives(
+            TOP_P, TOP_P(sampling.restrict).sort(descending=True).values
         ),
-        Symptom(
-            "the words came back in another order: sort to find the floor, but return "
-            "each logit in its own place",
-            lambda f: alike(
-                TOP_P(f), TOP_P(sampling.restrict).sort(descending=True).values
-            ),
+        "top_p cuts off the word at which the sum crosses p: it must stay, so that "
+        "the words together have p, and at least one stays": _keeps(
+            TOP_P, "-x---", "-----"
         ),
-        Symptom(
-            "top_p cuts off the word at which the sum crosses p: it must stay, so that "
-            "the words together have p, and at least one stays",
-            _keeps(TOP_P, "-x---", "-----"),
+        "top_p cuts off the likeliest word: sum up from the likeliest one on": _keeps(
+            TOP_P, "x-xxx", "xxxxx"
         ),
-        Symptom(
-            "top_p cuts off the likeliest word: sum up from the likeliest one on",
-            _keeps(TOP_P, "x-xxx", "xxxxx"),
+        "top_p keeps a word and cuts off a likelier one: cut in sorted order, then "
+        "take the mask back to the words' own places, with scatter": _skips(TOP_P),
+        "top_p keeps the wrong words: the fewest likeliest "
+        "that together have p": lambda f: not alike(TOP_P(f), TOP_P(sampling.restrict)),
+        "top_k and top_p are right alone, not together: top_p must look at what "
+        "top_k has left, as if nothing else had been there": lambda f: (
+            not alike(TWO_CUTS(f), TWO_CUTS(sampling.restrict))
         ),
-        Symptom(
-            "top_p keeps a word and cuts off a likelier one: cut in sorted order, then "
-            "take the mask back to the words' own places, with scatter",
-            _skips(TOP_P),
+        "the temperature changes nothing: divide the logits by it": gives(
+            HOTTER, SHARES
         ),
-        Symptom(
-            "top_p keeps the wrong words: the fewest likeliest that together have p",
-            lambda f: not alike(TOP_P(f), TOP_P(sampling.restrict)),
+        "the temperature works the wrong way round: divide the logits by it, so "
+        "that 2 makes the rare words likelier": lambda f: bool(HOTTER(f)[0, 1] > 0.4),
+        "the temperature comes first: the filters must see the heated logits": gives(
+            HOT, TOO_LATE
         ),
-        Symptom(
-            "top_k and top_p are right alone, not together: top_p must look at what "
-            "top_k has left, as if nothing else had been there",
-            lambda f: not alike(TWO_CUTS(f), TWO_CUTS(sampling.restrict)),
-        ),
-        Symptom(
-            "the temperature changes nothing: divide the logits by it",
-            lambda f: alike(HOTTER(f), SHARES),
-        ),
-        Symptom(
-            "the temperature works the wrong way round: divide the logits by it, so "
-            "that 2 makes the rare words likelier",
-            lambda f: bool(HOTTER(f)[0, 1] > 0.4),
-        ),
-        Symptom(
-            "the temperature comes first: the filters must see the heated logits",
-            lambda f: alike(HOT(f), TOO_LATE),
-        ),
-        Symptom(
-            "min_p changes nothing: cut off what is less likely than min_p times the "
-            "likeliest word",
-            lambda f: alike(MIN_P(f), SHARES),
-        ),
-        Symptom(
-            "min_p is a share of the likeliest word's probability: what is at least "
-            "min_p times as likely stays",
-            otherwise,
-        ),
-    ),
+        "min_p changes nothing: cut off what is less likely than min_p times the "
+        "likeliest word": gives(MIN_P, SHARES),
+        "min_p is a share of the likeliest word's probability: what is at least "
+        "min_p times as likely stays": otherwise,
+    },
 )
 
-EXERCISES = (RESTRICT,)
+
+PENALTY = Exercise(
+    "length_penalty",
+    sampling.length_penalty,
+    {
+        "lengths 1, 7 and 40, alpha=0.6": lambda f: {
+            f"length {n}": float(f(n, 0.6)) for n in (1, 7, 40)
+        },
+    },
+    {
+        "it is the length itself to the power alpha: add 5, divide by 6": acts_like(
+            lambda f: float(f(7, 0.6)), lambda n, alpha: n**alpha
+        ),
+        "it falls with the length: scores are negative, and are divided by it, so "
+        "it must grow": lambda f: float(f(7, 0.6)) < float(f(1, 0.6)),
+        "with alpha=0 it must be 1 for every length: alpha is the exponent of "
+        "the whole fraction": lambda f: not alike(float(f(7, 0.0)), 1.0),
+        "it must be 1 for a single token: (5 + 1) / 6": lambda f: (
+            not alike(float(f(1, 0.6)), 1.0)
+        ),
+        "it must be ((5 + length) / 6) ** alpha": otherwise,
+    },
+)
+
+SCORES = torch.tensor([[-1.0, -2.5, -0.7], [-2.0, -0.4, -1.1]])
+NEXT_LOGITS = 2 * normal(2, 3, 5, seed=4)
+LOG_P = NEXT_LOGITS.log_softmax(-1)
+BEST, BEAMS, TOKENS = sampling.beam_step(SCORES, NEXT_LOGITS, 4)
+
+
+def _step(f: Solution) -> Any:
+    return f(SCORES, NEXT_LOGITS, 4)
+
+
+def _ranks(totals: torch.Tensor) -> Solution:
+    """Recognize the scores that are ranked: (2 prompts, 3 beams, 5 words)."""
+    best = totals.flatten(1).topk(4).values
+    return lambda f: alike(_step(f)[0], best)
+
+
+STEP = Exercise(
+    "beam_step",
+    sampling.beam_step,
+    {
+        "2 prompts, 3 beams, 5 words, width=4": _step,
+    },
+    {
+        "each beam is carried on by itself: all continuations of a prompt compete, "
+        "so flatten beams and words into one axis before topk": lambda f: (
+            _step(f)[0].shape in ((2, 3, 4), (2, 12))
+        ),
+        "there must be width=4 of them, not one for each beam: all continuations "
+        "of a prompt compete, whichever beam they carry on": lambda f: (
+            _step(f)[0].shape == (2, 3)
+        ),
+        "prompts compete with each other: keep the first axis, flatten(1)": lambda f: (
+            _step(f)[0].shape == (4,)
+        ),
+        "the scores of the beams are forgotten: "
+        "add them to log p of the new token": _ranks(LOG_P),
+        "probabilities are added to log-probabilities: take log_softmax": _ranks(
+            SCORES[..., None] + NEXT_LOGITS.softmax(-1)
+        ),
+        "scores and log p are multiplied: log-probabilities add up": _ranks(
+            SCORES[..., None] * LOG_P
+        ),
+        "adding one number to all 5 logits of a beam changes the result: take "
+        "log_softmax over the words, dim=-1, of each beam by itself": lambda f: (
+            not alike(f(SCORES, NEXT_LOGITS + normal(2, 3, 1), 4)[0], _step(f)[0])
+        ),
+        "only one beam of each prompt is carried on: "
+        "rank the words of all beams": lambda f: alike(
+            _step(f)[1], _step(f)[1][:, :1].expand(2, 4)
+        ),
+        "the unlikeliest continuations came back: topk with largest=True": lambda f: (
+            bool((_step(f)[0] < BEST.amin(-1, keepdim=True)).any())
+        ),
+        "the best must come first": lambda f: (
+            not alike(_step(f)[0], BEST)
+            and alike(_step(f)[0].sort(descending=True).values, BEST)
+        ),
+        "beams and tokens are exchanged: place // vocab is the beam, place % vocab "
+        "the token": lambda f: alike(_step(f)[1:], (TOKENS, BEAMS)),
+        "beams must count from 0 in each prompt": lambda f: alike(
+            _step(f)[1] - BEAMS, torch.tensor([[0], [3]]).expand(2, 4)
+        ),
+        "the scores are right, but not where they come from: with beams and words "
+        "in one axis, place // vocab is the beam, place % vocab the token": lambda f: (
+            alike(_step(f)[0], BEST)
+        ),
+    },
+)
+
+EXERCISES = (RESTRICT, PENALTY, STEP)

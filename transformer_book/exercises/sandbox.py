@@ -4,7 +4,7 @@ import ctypes
 import inspect
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_book.exercises.exercises import Run, Solution
+from transformer_book.exercises.exercise import Run, Solution
 
 SECONDS = 10.0
 """How long one experiment may take."""
@@ -157,3 +157,59 @@ def _told(error: BaseException) -> str:
     frames = [f for f in report.stack if not f.filename.startswith(passed_through)]
     report.stack = traceback.StackSummary.from_list(frames)
     return "".join(report.format()).rstrip()
+
+
+def built(solution: Solution, *arguments: Any) -> nn.Module:
+    """Build the learner's layer, and leave the reader's random numbers alone.
+
+    Raises:
+        NotYet: if its `__init__` does nothing.
+        Trouble: if it is no layer.
+    """
+    with torch.random.fork_rng(devices=[]):
+        layer = solution(*arguments)
+    if not isinstance(layer, nn.Module):
+        raise Trouble(f"it builds a {type(layer).__qualname__}, wanted an nn.Module")
+    if not vars(layer):
+        raise NotYet
+    return layer
+
+
+def fitted(
+    solution: Solution,
+    arguments: tuple[Any, ...],
+    weights: Mapping[str, Tensor],
+    why: str = "",
+) -> Solution:
+    """Build the learner's layer with these weights, for use on copies of inputs.
+
+    A bias that is not among them becomes 0: where the library's layer has none, the
+    learner's may.
+
+    Raises:
+        Trouble: if the layer has other parameters.
+    """
+    layer = built(solution, *arguments).eval()
+    own = dict(layer.named_parameters())
+    misfits = _misfits(own, weights)
+    if misfits:
+        raise Trouble(f"{misfits}\n  wanted {_listed(weights)}, each (out, in){why}")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(weights.get(name, torch.zeros(())))
+    return guarded(layer)
+
+
+def _misfits(own: Mapping[str, Tensor], weights: Mapping[str, Tensor]) -> str:
+    """Return what keeps the weights from fitting, or nothing."""
+    missing = [name for name in weights if name not in own]
+    extra = [name for name in own if name not in weights and not name.endswith("bias")]
+    if missing or extra:
+        said = {"missing parameters": missing, "unexpected parameters": extra}
+        return "; ".join(f"{k}: {', '.join(v)}" for k, v in said.items() if v)
+    wrong = {k: own[k] for k in weights if own[k].shape != weights[k].shape}
+    return f"wrong shapes: {_listed(wrong)}" if wrong else ""
+
+
+def _listed(parameters: Mapping[str, Tensor]) -> str:
+    return ", ".join(f"{name} {tuple(x.shape)}" for name, x in parameters.items())

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from transformer_book.exercises.exercises import (
+from transformer_book.exercises.exercise import (
     Exercise,
-    Experiment,
     Solution,
-    Symptom,
     acts_like,
     alike,
 )
@@ -27,99 +25,71 @@ def _merged(f: Solution) -> Any:
 COUNT = Exercise(
     "count_pairs",
     tokens.count_pairs,
-    (Experiment(f"words and their numbers {WORDS}", _counts),),
-    (
-        Symptom(
-            "pairs are missing: every id but the last one begins a pair, so 1 2 3 4 "
-            "has the pairs (1, 2), (2, 3) and (3, 4)",
-            lambda f: alike(f({(1, 2, 3, 4): 1}), {(1, 2): 1, (3, 4): 1}),
+    {
+        f"words and their numbers {WORDS}": _counts,
+    },
+    {
+        "pairs are missing: every id but the last one begins a pair, so 1 2 3 4 "
+        "has the pairs (1, 2), (2, 3) and (3, 4)": lambda f: alike(
+            f({(1, 2, 3, 4): 1}), {(1, 2): 1, (3, 4): 1}
         ),
-        Symptom(
-            "the last pair of each word is missing: n ids have n - 1 pairs",
-            lambda f: alike(f({(1, 2, 3): 2}), {(1, 2): 2}),
+        "the last pair of each word is missing: n ids have n - 1 pairs": lambda f: (
+            alike(f({(1, 2, 3): 2}), {(1, 2): 2})
         ),
-        Symptom(
-            "pairs reach from one word into the next: count inside each word",
-            lambda f: (2, 3) in f({(1, 2): 1, (3, 4): 1}),
+        "pairs reach from one word into the next: count inside each word": lambda f: (
+            (2, 3) in f({(1, 2): 1, (3, 4): 1})
         ),
-        Symptom(
-            "a word has no pair of its last and its first id: index -1 is the last one",
-            lambda f: (3, 1) in f({(1, 2, 3): 2}),
+        "a word has no pair of its last and its first id: "
+        "index -1 is the last one": lambda f: (3, 1) in f({(1, 2, 3): 2}),
+        "a pair keeps its order: (1, 2) and (2, 1) are two pairs": lambda f: (
+            not alike(f({(1, 2): 1, (2, 1): 1}), {(1, 2): 1, (2, 1): 1})
         ),
-        Symptom(
-            "a pair keeps its order: (1, 2) and (2, 1) are two pairs",
-            lambda f: not alike(f({(1, 2): 1, (2, 1): 1}), {(1, 2): 1, (2, 1): 1}),
+        "the pairs are turned round: left id, right id": lambda f: alike(
+            f({(1, 2): 5}), {(2, 1): 5}
         ),
-        Symptom(
-            "the pairs are turned round: left id, right id",
-            lambda f: alike(f({(1, 2): 5}), {(2, 1): 5}),
+        "each word counts once: count its pairs as often as "
+        "the word stands there": lambda f: alike(f({(1, 2): 5}), {(1, 2): 1}),
+        "a pair that stands in two words has the number of one of them: "
+        "add up": lambda f: not alike(f({(1, 2): 5, (1, 2, 3): 3})[1, 2], 8),
+        "a pair that stands twice in one word counts twice, "
+        "as often as the word": lambda f: alike(f({(1, 2, 1, 2): 3})[1, 2], 3),
+        "in 4 4 4 the pair (4, 4) stands twice: here pairs may overlap": lambda f: (
+            alike(f({(4, 4, 4): 7}), {(4, 4): 7})
         ),
-        Symptom(
-            "each word counts once: count its pairs as often as the word stands there",
-            lambda f: alike(f({(1, 2): 5}), {(1, 2): 1}),
-        ),
-        Symptom(
-            "a pair that stands in two words has the number of one of them: add up",
-            lambda f: not alike(f({(1, 2): 5, (1, 2, 3): 3})[1, 2], 8),
-        ),
-        Symptom(
-            "a pair that stands twice in one word counts twice, as often as the word",
-            lambda f: alike(f({(1, 2, 1, 2): 3})[1, 2], 3),
-        ),
-        Symptom(
-            "in 4 4 4 the pair (4, 4) stands twice: here pairs may overlap",
-            lambda f: alike(f({(4, 4, 4): 7}), {(4, 4): 7}),
-        ),
-    ),
+    },
 )
 
 MERGE = Exercise(
     "merge",
     tokens.merge,
-    (
-        Experiment(
-            "1 1 1, where the pair (1, 1) becomes 9", lambda f: f([1] * 3, (1, 1), 9)
+    {
+        "1 1 1, where the pair (1, 1) becomes 9": lambda f: f([1] * 3, (1, 1), 9),
+        f"{' '.join(map(str, IDS))}, where the pair (1, 2) becomes 9": _merged,
+    },
+    {
+        "the pair is deleted: its new id must stand in its place": lambda f: alike(
+            f([3, 1, 2, 4], (1, 2), 9), [3, 4]
         ),
-        Experiment(
-            f"{' '.join(map(str, IDS))}, where the pair (1, 2) becomes 9", _merged
+        "the new id comes, but half of the pair stays: "
+        "go on two places further": lambda f: f([3, 1, 2, 4], (1, 2), 9)[1:3] == [9, 2],
+        "the last id is lost: where it ends no pair, it stays as it is": acts_like(
+            lambda f: f([3, 4], (1, 2), 9), lambda ids, pair, new_id: [*ids[:-1]]
         ),
-    ),
-    (
-        Symptom(
-            "the pair is deleted: its new id must stand in its place",
-            lambda f: alike(f([3, 1, 2, 4], (1, 2), 9), [3, 4]),
+        "pairs overlap: what has been merged is used up, "
+        "so 1 1 1 becomes 9 1": lambda f: alike(f([1, 1, 1], (1, 1), 9), [9, 9]),
+        "merge from left to right: 1 1 1 becomes 9 1": lambda f: alike(
+            f([1, 1, 1], (1, 1), 9), [1, 9]
         ),
-        Symptom(
-            "the new id comes, but half of the pair stays: go on two places further",
-            lambda f: f([3, 1, 2, 4], (1, 2), 9)[1:3] == [9, 2],
+        "only the first pair is merged: do so wherever the pair stands": lambda f: (
+            alike(f([1, 2, 1, 2], (1, 2), 9), [9, 1, 2])
         ),
-        Symptom(
-            "the last id is lost: where it ends no pair, it stays as it is",
-            acts_like(
-                lambda ids, pair, new_id: [*ids[:-1]], lambda f: f([3, 4], (1, 2), 9)
-            ),
+        "2 1 is merged too: a pair has an order, (1, 2) is not (2, 1)": lambda f: (
+            9 in f([2, 1], (1, 2), 9)
         ),
-        Symptom(
-            "pairs overlap: what has been merged is used up, so 1 1 1 becomes 9 1",
-            lambda f: alike(f([1, 1, 1], (1, 1), 9), [9, 9]),
+        "digits are merged, not ids: the id 11 before 2 is no 1": lambda f: (
+            not alike(f([11, 2], (1, 2), 9), [11, 2])
         ),
-        Symptom(
-            "merge from left to right: 1 1 1 becomes 9 1",
-            lambda f: alike(f([1, 1, 1], (1, 1), 9), [1, 9]),
-        ),
-        Symptom(
-            "only the first pair is merged: do so wherever the pair stands",
-            lambda f: alike(f([1, 2, 1, 2], (1, 2), 9), [9, 1, 2]),
-        ),
-        Symptom(
-            "2 1 is merged too: a pair has an order, (1, 2) is not (2, 1)",
-            lambda f: 9 in f([2, 1], (1, 2), 9),
-        ),
-        Symptom(
-            "digits are merged, not ids: the id 11 before 2 is no 1",
-            lambda f: not alike(f([11, 2], (1, 2), 9), [11, 2]),
-        ),
-    ),
+    },
 )
 
 EXERCISES = (COUNT, MERGE)

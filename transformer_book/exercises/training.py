@@ -1,21 +1,22 @@
-"""Checks of the chapter on training."""
+"""Checks of `training`: losses and schedules."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transformer_book.exercises.exercises import (
+from transformer_book.exercises.exercise import (
     Exercise,
-    Experiment,
     Solution,
-    Symptom,
+    Test,
     alike,
+    gives,
+    normal,
     otherwise,
 )
-from transformer_book.exercises.samples import normal
 from transformer_lib import training
 
 LOGITS = normal(2, 5, 7)
@@ -42,97 +43,251 @@ def _of(logits: Tensor, targets: Tensor) -> Tensor:
 NEXT_TOKEN = Exercise(
     "next_token_loss",
     training.next_token_loss,
-    (
-        Experiment("2 sequences of 5 tokens, 7 words", _loss),
-        Experiment(
-            "2 sequences of 5 tokens, 7 words, ignore=0 for padding",
-            _padded,
+    {
+        "2 sequences of 5 tokens, 7 words": _loss,
+        "2 sequences of 5 tokens, 7 words, ignore=0 for padding": _padded,
+    },
+    {
+        "adding one number to all 7 logits of a place changes the loss: take "
+        "log_softmax over the words, dim=-1": lambda f: (
+            not alike(f(LOGITS + normal(2, 5, 1), TOKENS), _loss(f))
         ),
-    ),
-    (
-        Symptom(
-            "adding one number to all 7 logits of a place changes the loss: take "
-            "log_softmax over the words, dim=-1",
-            lambda f: not alike(f(LOGITS + normal(2, 5, 1), TOKENS), _loss(f)),
+        "a loss is never negative: -log p of the token that came": lambda f: bool(
+            _loss(f) < 0
         ),
-        Symptom(
-            "a loss is never negative: -log p of the token that came",
-            lambda f: bool(_loss(f) < 0),
+        "the softmax is taken twice: cross_entropy wants logits, "
+        "not probabilities": gives(
+            _loss, _of(LOGITS[:, :-1].softmax(-1), TOKENS[:, 1:])
         ),
-        Symptom(
-            "the softmax is taken twice: cross_entropy wants logits, not probabilities",
-            lambda f: alike(_loss(f), _of(LOGITS[:, :-1].softmax(-1), TOKENS[:, 1:])),
+        "each token is compared with the logits in its own place, which have seen "
+        "it: compare logits[:, :-1] with tokens[:, 1:]": gives(
+            _loss, _of(LOGITS, TOKENS)
         ),
-        Symptom(
-            "each token is compared with the logits in its own place, which have seen "
-            "it: compare logits[:, :-1] with tokens[:, 1:]",
-            lambda f: alike(_loss(f), _of(LOGITS, TOKENS)),
+        "the shift goes the wrong way, to the token before: compare "
+        "logits[:, :-1] with tokens[:, 1:]": gives(
+            _loss, _of(LOGITS[:, 1:], TOKENS[:, :-1])
         ),
-        Symptom(
-            "the shift goes the wrong way, to the token before: compare "
-            "logits[:, :-1] with tokens[:, 1:]",
-            lambda f: alike(_loss(f), _of(LOGITS[:, 1:], TOKENS[:, :-1])),
+        "each place is compared with the token two places after it: shift once": gives(
+            _loss, _of(LOGITS[:, :-2], TOKENS[:, 2:])
         ),
-        Symptom(
-            "each place is compared with the token two places after it: shift once",
-            lambda f: alike(_loss(f), _of(LOGITS[:, :-2], TOKENS[:, 2:])),
+        "the last token is never predicted: drop the last logits, not the last "
+        "token": lambda f: alike(f(LOGITS, OTHER_END), _loss(f)),
+        "the first token is predicted, though no logits stand before it": lambda f: (
+            not alike(f(LOGITS, OTHER_START), _loss(f))
         ),
-        Symptom(
-            "the last token is never predicted: drop the last logits, not the last "
-            "token",
-            lambda f: alike(f(LOGITS, OTHER_END), _loss(f)),
+        "it is a sum: take the mean over all tokens": lambda f: (
+            alike(_loss(f), NATS.sum()) or alike(_loss(f), NATS.sum(-1).mean())
         ),
-        Symptom(
-            "the first token is predicted, though no logits stand before it",
-            lambda f: not alike(f(LOGITS, OTHER_START), _loss(f)),
+        "it is in bits, by log2: take nats, by the natural logarithm": gives(
+            _loss, NATS.mean() / math.log(2)
         ),
-        Symptom(
-            "it is a sum: take the mean over all tokens",
-            lambda f: (
-                alike(_loss(f), NATS.sum()) or alike(_loss(f), NATS.sum(-1).mean())
-            ),
+        "it is the perplexity: leave exp out": gives(_loss, NATS.mean().exp()),
+        "logits and tokens do not belong together any more: flatten both in the "
+        "same order, logits[:, :-1].flatten(0, 1) and tokens[:, "
+        "1:].flatten()": lambda f: (
+            not alike(_loss(f), NATS.mean()) and not alike(_loss(f), NATS[REAL].mean())
         ),
-        Symptom(
-            "it is in bits, by log2: take nats, by the natural logarithm",
-            lambda f: alike(_loss(f), NATS.mean() / math.log(2)),
+        "token 0 is left out unasked: it is a word like any other, unless "
+        "ignore=0 says so": gives(_loss, NATS[REAL].mean()),
+        "the padding is counted: leave targets that equal ignore out": lambda f: alike(
+            _padded(f), _loss(f)
         ),
-        Symptom(
-            "it is the perplexity: leave exp out",
-            lambda f: alike(_loss(f), NATS.mean().exp()),
+        "the padding's loss is left out of the sum, but the padding is counted in "
+        "the mean: divide by the number of real targets": gives(
+            _padded, (NATS * REAL).mean()
         ),
-        Symptom(
-            "logits and tokens do not belong together any more: flatten both in the "
-            "same order, logits[:, :-1].flatten(0, 1) and tokens[:, 1:].flatten()",
-            lambda f: (
-                not alike(_loss(f), NATS.mean())
-                and not alike(_loss(f), NATS[REAL].mean())
-            ),
+        "it is a mean of the sequences' means, so tokens of short sequences weigh "
+        "more: divide one sum by one count": gives(
+            _padded, ((NATS * REAL).sum(-1) / REAL.sum(-1)).mean()
         ),
-        Symptom(
-            "token 0 is left out unasked: it is a word like any other, unless "
-            "ignore=0 says so",
-            lambda f: alike(_loss(f), NATS[REAL].mean()),
-        ),
-        Symptom(
-            "the padding is counted: leave targets that equal ignore out",
-            lambda f: alike(_padded(f), _loss(f)),
-        ),
-        Symptom(
-            "the padding's loss is left out of the sum, but the padding is counted in "
-            "the mean: divide by the number of real targets",
-            lambda f: alike(_padded(f), (NATS * REAL).mean()),
-        ),
-        Symptom(
-            "it is a mean of the sequences' means, so tokens of short sequences weigh "
-            "more: divide one sum by one count",
-            lambda f: alike(_padded(f), ((NATS * REAL).sum(-1) / REAL.sum(-1)).mean()),
-        ),
-        Symptom(
-            "the wrong places are left out: ask whether the target is padding, not the "
-            "token before it",
-            otherwise,
-        ),
-    ),
+        "the wrong places are left out: ask whether the target is padding, not the "
+        "token before it": otherwise,
+    },
 )
 
-EXERCISES = (NEXT_TOKEN,)
+
+ROWS, TARGETS = normal(4, 7), torch.tensor([3, 6, 0, 2])
+RULED_OUT = ROWS.index_fill(1, torch.tensor([5]), -torch.inf)
+LOG_P = ROWS.log_softmax(-1)
+OF_TARGETS, OF_WORDS = LOG_P[range(4), TARGETS], LOG_P.sum(-1)
+WANTED = torch.tensor([0.9 + 0.1 / 7, *[0.1 / 7] * 6])
+SMOOTH = 0.9 * OF_TARGETS + 0.1 / 7 * OF_WORDS
+HAS_TARGET = TARGETS != 0
+
+
+def _smooth(f: Solution, **settings: int) -> Any:
+    return f(ROWS, TARGETS, label_smoothing=0.1, **settings)
+
+
+def _weighs(target: float, words: float) -> Test:
+    """Recognize a loss in which log p of target and of words have these weights."""
+    return gives(_smooth, -(target * OF_TARGETS + words * OF_WORDS).mean())
+
+
+SMOOTHING = Exercise(
+    "cross_entropy",
+    training.cross_entropy,
+    {
+        "4 rows of 7 words, label_smoothing=0.1, ignore=0": lambda f: _smooth(
+            f, ignore=0
+        ),
+        "4 rows of 7 words, no smoothing, the logit of word 5 is -inf": lambda f: f(
+            RULED_OUT, TARGETS
+        ),
+    },
+    {
+        "adding one number to all 7 logits of a row changes the loss: take "
+        "log_softmax over the words, dim=-1": lambda f: (
+            not alike(f(ROWS + normal(4, 1), TARGETS), f(ROWS, TARGETS))
+        ),
+        "the softmax is taken twice: logits come in, "
+        "log_softmax alone is enough": lambda f: alike(
+            f(ROWS, TARGETS), training.cross_entropy(ROWS.softmax(-1), TARGETS)
+        ),
+        "nothing is smoothed: where does label_smoothing enter?": _weighs(1.0, 0.0),
+        "the other words share label_smoothing, the target gets none of it: each "
+        "of the V words gets label_smoothing / V, the target included": _weighs(
+            0.9 - 0.1 / 6, 0.1 / 6
+        ),
+        "the words get nothing: each gets label_smoothing / V": _weighs(0.9, 0.0),
+        "each word gets the whole label_smoothing: divide it by V": _weighs(0.9, 0.1),
+        "the shares are exchanged: the target gets 1 - label_smoothing": _weighs(
+            0.1, 0.9 / 7
+        ),
+        "the shares sum to more than 1: the target gets 1 - label_smoothing": _weighs(
+            1.0, 0.1 / 7
+        ),
+        "it differs by the entropy of the wanted distribution: that is the "
+        "KL divergence; the cross-entropy is -(wanted * log_p).sum()": gives(
+            _smooth, -SMOOTH.mean() + (WANTED * WANTED.log()).sum()
+        ),
+        "it is the sum over the rows: take the mean": gives(_smooth, -SMOOTH.sum()),
+        "the same rows twice give another loss: what is spread over the words is "
+        "only added up over the rows; take the mean of all of it": lambda f: (
+            not alike(
+                f(ROWS.repeat(2, 1), TARGETS.repeat(2), label_smoothing=0.1),
+                _smooth(f),
+            )
+        ),
+        "ignore=0 changes nothing: leave rows whose target is 0 out": lambda f: alike(
+            _smooth(f, ignore=0), _smooth(f)
+        ),
+        "the ignored row is left out of the sum, but counted in the mean: divide "
+        "by the number of rows that have a target": lambda f: alike(
+            _smooth(f, ignore=0), -(SMOOTH * HAS_TARGET).mean()
+        ),
+        "an ignored row still counts where the loss is spread over all words: "
+        "leave the whole row out": lambda f: (
+            alike(_smooth(f), -SMOOTH.mean())
+            and not alike(_smooth(f, ignore=0), -SMOOTH[HAS_TARGET].mean())
+        ),
+        "without smoothing, a word ruled out by a logit of -inf makes it NaN: "
+        "0 * inf is NaN, so leave the smoothing out where "
+        "label_smoothing is 0": lambda f: bool(f(RULED_OUT, TARGETS).isnan()),
+    },
+)
+
+
+def _noam(f: Solution, step: int) -> float:
+    return float(f(step, d_model=10, warmup=4))
+
+
+def _noams(f: Solution, steps: Iterable[int]) -> dict[str, float]:
+    return {f"step {step}": _noam(f, step) for step in steps}
+
+
+def _noam_peak(f: Solution) -> int:
+    return max(range(1, 20), key=lambda step: _noam(f, step))
+
+
+def _higher_throughout(f: Solution) -> bool:
+    """Say whether all rates are the right ones times the same number."""
+    ratios = [_noam(f, s) / _noam(training.noam, s) for s in range(1, 10)]
+    return alike(ratios, ratios[:1] * 9) and not alike(ratios[0], 1.0)
+
+
+NOAM = Exercise(
+    "noam",
+    training.noam,
+    {
+        "steps 1 to 9, d_model=10, warmup=4": lambda f: _noams(f, range(1, 10)),
+        "step 0, before any update, d_model=10, warmup=4": lambda f: _noams(f, [0]),
+    },
+    {
+        "it falls during the warm-up and rises later: of the two curves, take the "
+        "lower one, min instead of max": lambda f: (
+            _noam(f, 9) > _noam(f, 4) < _noam(f, 1)
+        ),
+        "there is no warm-up: the rate must rise up to step 4 = warmup": lambda f: (
+            _noam_peak(f) == 1
+        ),
+        "it rises and rises: after step 4 = warmup, step ** -0.5 must be the lower "
+        "curve of the two": lambda f: _noam_peak(f) == 19,
+        "the peak must be at step 4 = warmup: there step * warmup ** -1.5 and "
+        "step ** -0.5 are equal, if step 1 is the first update": lambda f: (
+            _noam_peak(f) != 4
+        ),
+        "the shape is right, the height is not: "
+        "multiply by d_model ** -0.5": _higher_throughout,
+        "during the warm-up the rate must grow by the same "
+        "amount at every step": lambda f: (
+            not alike(_noam(f, 3) - _noam(f, 2), _noam(f, 2) - _noam(f, 1))
+        ),
+        "after the warm-up the rate must fall as step ** -0.5": lambda f: (
+            not alike(_noam(f, 16), _noam(f, 4) / 2)
+        ),
+        "before any update the rate must be 0; only step ** -0.5 is to be kept "
+        "from a division by zero": otherwise,
+    },
+)
+
+
+def _wave(f: Solution, step: int, floor: float = 0.1) -> float:
+    return float(f(step, peak=0.5, warmup=4, total=10, floor=floor))
+
+
+def _waves(f: Solution, steps: Iterable[int]) -> dict[str, float]:
+    return {f"step {step}": _wave(f, step) for step in steps}
+
+
+COSINE = Exercise(
+    "warmup_cosine",
+    training.warmup_cosine,
+    {
+        "steps 0 to 10, peak=0.5, warmup=4, total=10, floor=0.1": lambda f: _waves(
+            f, range(11)
+        ),
+        "steps 11 and 15 of the same, after total=10": lambda f: _waves(f, (11, 15)),
+    },
+    {
+        "there is no warm-up: it starts at the full rate; step s of the warm-up "
+        "has peak * s / warmup": lambda f: alike(_wave(f, 0), 0.5),
+        "the warm-up must start at 0: step s has peak * s / warmup": lambda f: (
+            not alike(_wave(f, 0), 0.0)
+        ),
+        "the warm-up must be a straight line: step s has peak * s / warmup": lambda f: (
+            not alike([_wave(f, s) for s in (1, 2, 3)], [0.125, 0.25, 0.375])
+        ),
+        "the floor is added to the whole fall, or changes nothing: it goes from "
+        "peak to floor, floor + (peak - floor) * ...": lambda f: (
+            alike([_wave(f, s, 0.0) for s in (4, 10)], [0.5, 0.0])
+            and not alike([_wave(f, s) for s in (4, 10)], [0.5, 0.1])
+        ),
+        "step 4 = warmup must have the peak: the fall begins there, so its "
+        "progress is (step - warmup) / (total - warmup)": lambda f: (
+            not alike(_wave(f, 4), 0.5)
+        ),
+        "it ends below zero: a cosine runs from 1 to -1, "
+        "(1 + cos) / 2 from 1 to 0": lambda f: _wave(f, 10) < 0,
+        "step 10 = total must have the floor: half a wave runs from cos(0) to "
+        "cos(pi), in radians": lambda f: not alike(_wave(f, 10), 0.1),
+        "it rises again after total: progress must stop at 1, min(1, ...)": lambda f: (
+            _wave(f, 15) > _wave(f, 10)
+        ),
+        "it falls below the floor after total: progress must stop at 1, "
+        "min(1, ...)": lambda f: _wave(f, 15) < 0.1,
+        "it falls from peak to floor, but not as half a wave of a cosine": otherwise,
+    },
+)
+
+EXERCISES = (NEXT_TOKEN, SMOOTHING, NOAM, COSINE)

@@ -1,20 +1,20 @@
 """Solutions as learners write them: wrong ones, and right ones of another form.
 
-Each room of checks has its bank in the module of the same name.
+Each module of checks has its solutions in the module of the same name.
 """
 
 from collections.abc import Mapping
 from importlib import import_module
 
-from transformer_book.exercises.registry import ROOMS
-from wrong_solutions.kinds import Bank, Wrong
+from transformer_book.exercises.registry import MODULES
+from wrong_solutions.cases import Cases, Wrong
 
-BANKS: Mapping[str, Bank] = {
-    name: bank
-    for room in ROOMS
-    for name, bank in import_module(
-        f"wrong_solutions.{room.__name__.rpartition('.')[2]}"
-    ).BANKS.items()
+WRONG_SOLUTIONS: Mapping[str, Cases] = {
+    name: cases
+    for module in MODULES
+    for name, cases in import_module(
+        f"wrong_solutions.{module.__name__.rpartition('.')[2]}"
+    ).WRONG_SOLUTIONS.items()
 }
 
-__all__ = ["BANKS", "Bank", "Wrong"]
+__all__ = ["WRONG_SOLUTIONS", "Cases", "Wrong"]

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from wrong_solutions.kinds import Bank, Wrong
+from wrong_solutions.cases import Cases, Wrong
 
 
 def memory(start=lambda length: length, give=lambda kept, end: kept[:, :, :end]):
@@ -97,8 +97,8 @@ class Shared(Pieces):
 
 LOST = "the earlier tokens are lost"
 
-BANKS = {
-    "LayerCache": Bank(
+WRONG_SOLUTIONS = {
+    "LayerCache": Cases(
         wrong={
             "overwrites from the start": Wrong(memory(lambda length: 0), LOST),
             "never moves on": Wrong(NeverMovesOn, "length stays 0"),

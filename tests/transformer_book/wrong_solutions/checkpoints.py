@@ -5,7 +5,7 @@ from itertools import product
 
 from transformer_lib.checkpoints import gpt2_config, load_gpt2
 from transformer_lib.decoder import Decoder
-from wrong_solutions.kinds import Bank, Wrong
+from wrong_solutions.cases import Cases, Wrong
 
 ATTENTION, FEED_FORWARD = "stack.blocks.{}.attention", "stack.blocks.{}.feed_forward"
 TABLE = {
@@ -125,8 +125,8 @@ def by_loading(state, config):
 
 UNKNOWN = "must raise an error"
 
-BANKS = {
-    "rename_gpt2": Bank(
+WRONG_SOLUTIONS = {
+    "rename_gpt2": Cases(
         wrong={
             "no transpose": Wrong(
                 # the columns are still cut well

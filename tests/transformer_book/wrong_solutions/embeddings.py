@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from wrong_solutions.kinds import Bank, Wrong
+from wrong_solutions.cases import Cases, Wrong
 
 
 def embedding(rows=lambda w, t, s: w[t] * s, logits=lambda x, w, s: x @ w.T):
@@ -126,8 +126,8 @@ def one_hot(weight, tokens, scale):
 
 NAMED = "must be named weight"
 
-BANKS = {
-    "Embedding": Bank(
+WRONG_SOLUTIONS = {
+    "Embedding": Cases(
         wrong={
             "scale forgotten": Wrong(embedding(lambda w, t, s: w[t]), "not multiplied"),
             "scaled at birth": Wrong(ScaledAtBirth, "not multiplied"),

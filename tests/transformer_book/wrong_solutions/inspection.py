@@ -2,7 +2,7 @@
 
 import torch
 
-from wrong_solutions.kinds import Bank, Wrong
+from wrong_solutions.cases import Cases, Wrong
 
 
 def along(offset, mean=lambda band: band.mean(dim=(0, -1)), start=0):
@@ -75,8 +75,8 @@ def likeliest(offset):
 ONE, BATCH, SUM = "one number for all heads", "average over it too", "that is a sum"
 ZERO, FEW = "above the diagonal", "counts tokens without such a key"
 
-BANKS = {
-    "previous_token_score": Bank(
+WRONG_SOLUTIONS = {
+    "previous_token_score": Cases(
         wrong={
             "the token itself": Wrong(along(lambda p: 0), "the token itself"),
             "two back": Wrong(along(lambda p: -2), "before the previous one"),
@@ -96,7 +96,7 @@ BANKS = {
         },
         right={"by loops": previous_by_loops, "by a shift": previous_by_shift},
     ),
-    "induction_score": Bank(
+    "induction_score": Cases(
         wrong={
             "the same token": Wrong(along(lambda p: -p), "the same token"),
             "one too far back": Wrong(along(lambda p: -p - 1), "one too far back"),

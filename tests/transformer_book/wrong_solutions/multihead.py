@@ -1,4 +1,4 @@
-"""Multi-head attention, as learners write it."""
+"""Heads, and multi-head attention, as learners write them."""
 
 import math
 
@@ -7,26 +7,96 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_lib.multihead import MultiHeadAttention, merge_heads, split_heads
-from wrong_solutions.heads import (
-    cut_at_once,
-    every_third,
-    not_moved,
-    not_moved_back,
-    numbers_in_turn,
-)
-from wrong_solutions.kinds import Bank, Wrong
+from wrong_solutions.cases import Cases, Wrong
+
+
+def split_by_loops(x, n_heads):
+    width = x.shape[-1] // n_heads
+    pieces = [x[..., h * width : (h + 1) * width] for h in range(n_heads)]
+    return torch.stack(pieces, dim=-3)
+
+
+def split_by_permuting(x, n_heads):
+    batch, seq, d_model = x.shape
+    pieces = x.reshape(batch, seq, n_heads, d_model // n_heads)
+    return pieces.permute(0, 2, 1, 3)
+
+
+def cut_at_once(x, n_heads):
+    batch, seq, d_model = x.shape
+    return x.view(batch, n_heads, seq, d_model // n_heads)
+
+
+def not_moved(x, n_heads):
+    batch, seq, d_model = x.shape
+    return x.view(batch, seq, n_heads, d_model // n_heads)
+
+
+def every_third(x, n_heads):
+    batch, seq, d_model = x.shape
+    return x.view(batch, seq, d_model // n_heads, n_heads).permute(0, 3, 1, 2)
+
+
+def width_of_a_head(x, n_heads):
+    """Take n_heads for d_head."""
+    return x.unflatten(-1, (-1, n_heads)).transpose(1, 2)
+
+
+def transposed_before(x, n_heads):
+    batch, seq, d_model = x.shape
+    return x.transpose(1, 2).reshape(batch, n_heads, seq, d_model // n_heads)
+
+
+def pieces_in_front(x, n_heads):
+    return torch.stack(x.chunk(n_heads, dim=-1))
+
+
+def for_keys(x, n_heads):
+    return split_by_permuting(x, n_heads).transpose(-1, -2)
+
+
+def not_moved_back(x):
+    batch, n_heads, seq, d_head = x.shape
+    return x.reshape(batch, seq, n_heads * d_head)
+
+
+def view_of_transposed(x):
+    batch, n_heads, seq, d_head = x.shape
+    return x.transpose(1, 2).view(batch, seq, n_heads * d_head)
+
+
+def numbers_in_turn(x):
+    return x.permute(0, 2, 3, 1).flatten(2)
+
+
+def merge_by_loops(x):
+    return torch.stack([torch.cat(list(heads), dim=-1) for heads in x])
+
+
+PLACES, TOGETHER = "must change places", "got into"
+STACKED, SIDE = "the shape must be (batch, n_heads", "must stand side by side"
 
 
 class Linears(nn.Module):
     """The beginning of every solution."""
 
-    def __init__(self, d_model, n_heads):
+    def __init__(self, d_model, n_heads, n_kv_heads=None):
         super().__init__()
-        self.n_heads, self.d_head = n_heads, d_model // n_heads
+        self.n_heads, self.n_kv_heads = n_heads, n_kv_heads or n_heads
+        self.d_head = d_model // n_heads
+        self.group = n_heads // self.n_kv_heads
         self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, self.n_kv_heads * self.d_head)
+        self.value = nn.Linear(d_model, self.n_kv_heads * self.d_head)
         self.out = nn.Linear(d_model, d_model)
+
+    def heads(self, x):
+        """Return queries, keys and values, split."""
+        return (
+            split_heads(self.query(x), self.n_heads),
+            split_heads(self.key(x), self.n_kv_heads),
+            split_heads(self.value(x), self.n_kv_heads),
+        )
 
 
 def hidden(scores, mask):
@@ -158,8 +228,153 @@ class ByLibrary(Linears):
 
 CONSECUTIVE = "the first d_head numbers"
 
-BANKS = {
-    "MultiHeadAttention": Bank(
+
+def interleaved(x, n):
+    return x.repeat_interleave(n, dim=1)
+
+
+def in_turn(x, n):
+    return x.repeat(1, n, 1, 1)
+
+
+def first(x, n):
+    return x[:, :1]
+
+
+def grouped(keys=interleaved, values=interleaved, scale=None, merge=merge_heads):
+    """Return GQA as a learner writes it, with one thing to get wrong."""
+
+    class Solution(Linears):
+        def forward(self, x):
+            q, k, v = self.heads(x)
+            width = scale(self) if scale else self.d_head
+            scores = q @ keys(k, self.group).mT / math.sqrt(width)
+            return self.out(merge(scores.softmax(-1) @ values(v, self.group)))
+
+    return Solution
+
+
+class QueriesAveraged(Linears):
+    def forward(self, x):
+        q, k, v = self.heads(x)
+        q = q.unflatten(1, (self.n_kv_heads, self.group)).mean(2)
+        mixed = (q @ k.mT / math.sqrt(self.d_head)).softmax(-1) @ v
+        return self.out(merge_heads(interleaved(mixed, self.group)))
+
+
+class WithoutAttention(Linears):
+    def forward(self, x):
+        _, _, v = self.heads(x)
+        return self.out(merge_heads(interleaved(v, self.group)))
+
+
+class FullWidth(Linears):
+    """Make keys and values for all heads, then average those of a group."""
+
+    def __init__(self, d_model, n_heads, n_kv_heads):
+        super().__init__(d_model, n_heads, n_kv_heads)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+
+
+class Swapped(Linears):
+    """Take n_kv_heads for the number of query heads of a group."""
+
+    def __init__(self, d_model, n_heads, n_kv_heads):
+        super().__init__(d_model, n_heads, n_heads // n_kv_heads)
+
+
+class ByGroups(Linears):
+    """Give the groups an axis of their own, and repeat nothing."""
+
+    def forward(self, x):
+        q, k, v = self.heads(x)
+        q = q.unflatten(1, (self.n_kv_heads, self.group))
+        scores = torch.einsum("bngqd,bnkd->bngqk", q, k) / math.sqrt(self.d_head)
+        mixed = torch.einsum("bngqk,bnkd->bngqd", scores.softmax(-1), v)
+        return self.out(merge_heads(mixed.flatten(1, 2)))
+
+
+class GroupedByFused(Linears):
+    def forward(self, x, mask=None):
+        mixed = F.scaled_dot_product_attention(*self.heads(x), mask, enable_gqa=True)
+        return self.out(merge_heads(mixed))
+
+
+class GroupedByLoops(Linears):
+    def forward(self, x):
+        q, k, v = self.heads(x)
+        mixed = []
+        for head in range(self.n_heads):
+            own = head // self.group
+            scores = q[:, head] @ k[:, own].mT * self.d_head**-0.5
+            mixed.append(scores.softmax(-1) @ v[:, own])
+        return self.out(torch.cat(mixed, dim=-1))
+
+
+def groups_outside(x):
+    """Merge as if the heads stood group by group."""
+    return merge_heads(x.unflatten(1, (2, 3)).transpose(1, 2).flatten(1, 2))
+
+
+NARROW = "key and value make n_kv_heads * d_head numbers"
+WRONG_HEADS, WIDTH = "get the wrong keys and values", "sqrt(d_head)"
+
+WRONG_SOLUTIONS = {
+    "split_heads": Cases(
+        wrong={
+            "view with the axes in the wrong order": Wrong(cut_at_once, TOGETHER),
+            "transposed before the cut": Wrong(transposed_before, TOGETHER),
+            "heads and tokens not swapped": Wrong(not_moved, PLACES),
+            "every third number": Wrong(every_third, "consecutive numbers"),
+            "heads from the last to the first": Wrong(
+                lambda x, n: split_by_loops(x, n).flip(1), "head 0 the first"
+            ),
+            "number of heads as their width": Wrong(width_of_a_head, "not their width"),
+            "heads before the batch": Wrong(pieces_in_front, STACKED),
+            "turned like keys": Wrong(for_keys, STACKED),
+            "the whole vector for each head": Wrong(
+                lambda x, n: x[:, None].expand(-1, n, -1, -1), STACKED
+            ),
+            "a tuple of heads": Wrong(
+                lambda x, n: x.chunk(n, dim=-1), "it is a builtins.tuple"
+            ),
+        },
+        right={
+            "by loops": split_by_loops,
+            "by permuting": split_by_permuting,
+        },
+    ),
+    "merge_heads": Cases(
+        wrong={
+            "not swapped back": Wrong(not_moved_back, TOGETHER),
+            "the wrong axes swapped": Wrong(
+                lambda x: x.transpose(2, 3).reshape(2, 5, 12), TOGETHER
+            ),
+            "only swapped": Wrong(lambda x: x.transpose(1, 2), "(batch, seq, n_heads"),
+            "head by head": Wrong(
+                lambda x: torch.cat(list(x.unbind(1)), dim=1), "(batch, seq, n_heads"
+            ),
+            "tokens side by side": Wrong(
+                lambda x: x.flatten(2), "(batch, seq, n_heads"
+            ),
+            "view of what is not contiguous": Wrong(view_of_transposed, "reshape(...)"),
+            "numbers in turn": Wrong(numbers_in_turn, SIDE),
+            "heads from the last to the first": Wrong(
+                lambda x: merge_by_loops(x.flip(1)), SIDE
+            ),
+            "heads added": Wrong(lambda x: x.sum(1), "added up"),
+            "heads averaged": Wrong(lambda x: x.mean(dim=1), "added up"),
+        },
+        right={
+            "by loops": merge_by_loops,
+            "made contiguous": lambda x: (
+                x.permute(0, 2, 1, 3).contiguous().view(2, 5, -1)
+            ),
+            "by einsum": lambda x: torch.einsum("bhsd->bshd", x).flatten(2),
+        },
+    ),
+    "MultiHeadAttention": Cases(
         wrong={
             "root of the model width": Wrong(
                 multihead(scale=lambda s: (s.d_head * s.n_heads) ** -0.5),
@@ -236,6 +451,45 @@ BANKS = {
             "by einsum": ByEinsum,
             "PyTorch's own": ByFused,
             "the library's": ByLibrary,
+        },
+    ),
+    "GQA": Cases(
+        wrong={
+            "repeat instead of repeat_interleave": Wrong(
+                grouped(in_turn, in_turn), WRONG_HEADS
+            ),
+            "keys interleaved, values not": Wrong(grouped(values=in_turn), WRONG_HEADS),
+            "values interleaved, keys not": Wrong(grouped(keys=in_turn), WRONG_HEADS),
+            "one head of keys and values for all": Wrong(
+                grouped(first, first), "all query heads share head 0"
+            ),
+            "query heads averaged": Wrong(QueriesAveraged, "are averaged"),
+            "no attention at all": Wrong(
+                WithoutAttention, "does not depend on other tokens"
+            ),
+            "merged in another order": Wrong(
+                grouped(merge=groups_outside), "merged in another order"
+            ),
+            "keys and values of full width": Wrong(FullWidth, NARROW),
+            "n_kv_heads ignored": Wrong(
+                lambda d_model, n_heads, n_kv_heads: MultiHeadAttention(
+                    d_model, n_heads
+                ),
+                NARROW,
+            ),
+            "groups and heads swapped": Wrong(Swapped, NARROW),
+            "no groups at all": Wrong(
+                grouped(lambda x, n: x, lambda x, n: x), "raised an exception"
+            ),
+            "root of the model width": Wrong(
+                grouped(scale=lambda layer: layer.d_head * layer.n_heads), WIDTH
+            ),
+            "no scale": Wrong(grouped(scale=lambda layer: 1), WIDTH),
+        },
+        right={
+            "the groups on an axis of their own": ByGroups,
+            "PyTorch's own": GroupedByFused,
+            "by loops": GroupedByLoops,
         },
     ),
 }

@@ -3,7 +3,7 @@
 import torch
 
 from transformer_lib.positions import frequencies
-from wrong_solutions.kinds import Bank, Wrong
+from wrong_solutions.cases import Cases, Wrong
 
 
 def table(exponent=lambda i, d: 2 * i / d, base=10_000.0, swapped=False, halves=False):
@@ -94,8 +94,8 @@ FAST, LATER = "one radian per position", "later pairs turn at the wrong speed"
 ZERO, APART = "position 0 must read", "their distance did not"
 HALVES = "1/2, 1/4"
 
-BANKS = {
-    "sinusoid": Bank(
+WRONG_SOLUTIONS = {
+    "sinusoid": Cases(
         wrong={
             "sine and cosine swapped": Wrong(table(swapped=True), ZERO),
             "halves instead of pairs": Wrong(table(halves=True), ZERO),
@@ -109,7 +109,7 @@ BANKS = {
         },
         right={"by loops": table_by_loops, "stacked": table_by_stack},
     ),
-    "rotate": Bank(
+    "rotate": Cases(
         wrong={
             "does nothing": Wrong(lambda x, positions: x.clone(), "as they went in"),
             "turned backwards": Wrong(turned(sign=1, other=-1), "minus sign"),
@@ -127,7 +127,7 @@ BANKS = {
             "a quarter turn": by_half_turn,
         },
     ),
-    "alibi_slopes": Bank(
+    "alibi_slopes": Cases(
         wrong={
             "one power a head, always": Wrong(
                 slopes(lambda h, n: -h.float()), "not for 4"

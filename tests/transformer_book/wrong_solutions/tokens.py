@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from itertools import chain, pairwise
 
-from wrong_solutions.kinds import Bank, Wrong
+from wrong_solutions.cases import Cases, Wrong
 
 
 def counts(pairs_of=pairwise, times=lambda number: number, form=lambda pair: pair):
@@ -147,8 +147,8 @@ def turned(here, pair):
     return here == pair[::-1]
 
 
-BANKS = {
-    "count_pairs": Bank(
+WRONG_SOLUTIONS = {
+    "count_pairs": Cases(
         wrong={
             "each word once": Wrong(counts(times=lambda n: 1), "counts once"),
             "the last number wins": Wrong(last_number_wins, "add up"),
@@ -174,7 +174,7 @@ BANKS = {
             "by index": count_by_index,
         },
     ),
-    "merge": Bank(
+    "merge": Cases(
         wrong={
             "used twice": Wrong(overlapping, "pairs overlap"),
             "the second one stays": Wrong(each_pair, "half of the pair"),

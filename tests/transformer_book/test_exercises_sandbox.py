@@ -5,8 +5,7 @@ import torch
 from torch import nn
 
 from transformer_book.exercises import check
-from transformer_book.exercises.building import built, fitted
-from transformer_book.exercises.sandbox import NotYet, Trouble
+from transformer_book.exercises.sandbox import NotYet, Trouble, built, fitted
 
 WEIGHTS = {"up.weight": torch.arange(6.0).view(3, 2)}
 

@@ -1,9 +1,9 @@
-"""What the bank holds: wrong and right solutions of every exercise."""
+"""What each exercise is tried on: wrong and right solutions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from transformer_book.exercises.exercises import Solution
+from transformer_book.exercises.exercise import Solution
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Wrong:
 
 
 @dataclass(frozen=True)
-class Bank:
+class Cases:
     """Solutions of one exercise, by the name of the mistake or of the manner."""
 
     wrong: Mapping[str, Wrong]
