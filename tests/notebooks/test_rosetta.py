@@ -20,7 +20,7 @@ from transformer_lib.blocks import Config
 from transformer_lib.checkpoints.families import GPT2, LLAMA
 
 PAGE = Path(__file__).parents[2] / "chapters/rosetta.md"
-ROOMS = (
+MODULES = (
     transformer_lib.multihead,
     transformer_lib.blocks,
     transformer_lib.decoder,
@@ -48,7 +48,7 @@ def table(heading: str) -> list[dict[str, list[str]]]:
 @pytest.mark.parametrize(
     ("column", "places"),
     [
-        ("Here", ROOMS),
+        ("Here", MODULES),
         ("`torch.nn`", (nn,)),
         ("Hugging Face, GPT-2", (modeling_gpt2,)),
         ("Hugging Face, Llama", (modeling_llama,)),

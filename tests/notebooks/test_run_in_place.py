@@ -18,12 +18,15 @@ def small(*sources):
 
 
 def test_first_run_stores_outputs_and_second_writes_nothing(tmp_path, capsys):
-    path = written(small("x = 1", "print(x + 1)"), tmp_path / "good.ipynb")
+    history = "print(get_ipython().history_manager.enabled)"
+    path = written(small("x = 1", "print(x + 1)", history), tmp_path / "good.ipynb")
     assert not in_stored_form(path)
     assert run_in_place(path)
     assert in_stored_form(path)
-    first, second = json.loads(path.read_text())["cells"]
+    first, second, third = json.loads(path.read_text())["cells"]
     assert second["outputs"][0]["text"] == ["2\n"]
+    # a history file is what two kernels would lock in turn
+    assert third["outputs"][0]["text"] == ["False\n"]
     assert (first["execution_count"], second["execution_count"]) == (1, 2)
     written_at = path.stat().st_mtime_ns
     assert run_in_place(path)
@@ -40,13 +43,6 @@ def test_failed_run_leaves_the_file_and_names_the_cell(tmp_path, capsys, failing
     assert path.read_bytes() == before
     assert "bad.ipynb: failed in cell 1" in capsys.readouterr().out
     assert [*tmp_path.iterdir()] == [path]
-
-
-def test_kernels_write_no_history_that_they_would_lock_in_turn(tmp_path):
-    asks = "print(get_ipython().history_manager.enabled)"
-    path = written(small(asks), tmp_path / "asks.ipynb")
-    assert run_in_place(path)
-    assert "False\n" in json.loads(path.read_text())["cells"][0]["outputs"][0]["text"]
 
 
 def test_normalize_drops_what_differs_from_run_to_run():
