@@ -1,6 +1,9 @@
 // Times the models as a page runs them: in Node (page.py) and, bundled, in Chromium.
 import {
-  argmax, createSession, createTokenizer, unpack,
+  argmax,
+  createSession,
+  createTokenizer,
+  unpack,
 } from "../transformer_book/figures/engine/index.mjs";
 
 const PROMPT = 64;
@@ -26,7 +29,9 @@ export function measure(languageModel, translator) {
     session.rewind(0);
     session.read(prompt);
   });
-  const step = timed(session.capacity - PROMPT - 5, (i) => session.read([(i + 256) % 256]));
+  const step = timed(session.capacity - PROMPT - 5, (i) =>
+    session.read([(i + 256) % 256]),
+  );
   const start = () => createSession(unpack(languageModel));
   const pair = unpack(translator);
   const tokenizer = createTokenizer(pair.tokenizer);
@@ -39,7 +44,10 @@ export function measure(languageModel, translator) {
     while (next !== last) next = argmax(writer.read([next]));
   };
   return {
-    prefill, step, unpack: timed(REPEATS, start), translate: timed(REPEATS, translate),
+    prefill,
+    step,
+    unpack: timed(REPEATS, start),
+    translate: timed(REPEATS, translate),
   };
 }
 

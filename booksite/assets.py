@@ -17,7 +17,7 @@ from sphinx.config import Config
 from booksite.node import require_package, run_node
 
 HERE = Path(__file__).parent
-WIDGETS = Path("transformer_book/figures")
+FIGURES = Path("transformer_book/figures")
 MODELS = Path("transformer_book/pretrained/models")
 STYLES = (
     "book.css",
@@ -51,8 +51,8 @@ def own_files() -> list[Path]:
 
 def figure_files(root: Path) -> list[Path]:
     """The sources of the live figures: Sphinx copies nothing if no page is stale."""
-    found = [*(root / WIDGETS / "src").rglob("*"), root / WIDGETS / "bundle.mjs"]
-    return [path for path in found if path.is_file()]
+    found = (root / FIGURES).rglob("*")
+    return [path for path in found if path.suffix in (".mjs", ".css", ".json")]
 
 
 def build_figures(root: Path, outdir: Path) -> None:
@@ -64,13 +64,13 @@ def build_figures(root: Path, outdir: Path) -> None:
     require_package(root, "esbuild")
     shutil.rmtree(outdir, ignore_errors=True)
     outdir.mkdir(parents=True)
-    run_node(root, str(WIDGETS / "bundle.mjs"), "--iife", "--outdir", str(outdir))
+    run_node(root, str(FIGURES / "bundle.mjs"), "--site", "--outdir", str(outdir))
     stamp.write_text(mark)
 
 
 def weight_files(root: Path) -> list[Path]:
     """What the trained models for the pages are made from."""
-    found = [*(root / MODELS).rglob("*"), root / WIDGETS / "weights.py"]
+    found = [*(root / MODELS).rglob("*"), root / FIGURES / "weights.py"]
     return [path for path in found if path.is_file()]
 
 

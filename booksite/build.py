@@ -15,8 +15,9 @@ PAGES = BUILD / "html"
 STAMP = BUILD / "book.built"
 PARTS = ("_config.yml", "_toc.yml", "*.md", "*.bib", "chapters/*", "booksite/**/*")
 PARTS_OF_FIGURES = (
-    "transformer_book/figures/*.mjs",
-    "transformer_book/figures/src/**/*",
+    "transformer_book/figures/**/*.mjs",
+    "transformer_book/figures/**/*.css",
+    "transformer_book/figures/**/*.json",
     "transformer_book/figures/weights.py",
     "transformer_book/pretrained/models/*/*",
 )

@@ -1,4 +1,4 @@
-"""Run notebooks in place: `python -m tools.notebooks [--check] [notebook ...]`."""
+"""Run notebooks in place: `python -m tools.notebooks [notebook ...]`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME
 from tools.exercises import with_stubs
 from tools.kernels import OwnKernel, kernel_environment
 from tools.notebook_form import large_outputs, normalize, read, text_of
+from tools.stills import put_stills
 
 ROOT = Path(__file__).resolve().parent.parent
 FAILURES = (
@@ -82,7 +83,8 @@ def run_in_place(path: Path) -> bool:
     begun: list[int] = []
     try:
         with_stubs(notebook)
-        text = text_of(normalize(execute(notebook, path.parent, begun)))
+        normalize(execute(notebook, path.parent, begun))
+        text = text_of(put_stills(notebook))
     except FAILURES as error:
         where = last_cell(notebook, begun)
         print(f"{error}\n{path}: failed in {where}; the file is as it was")
@@ -91,6 +93,13 @@ def run_in_place(path: Path) -> bool:
     print(f"{path}: {word}, {time.monotonic() - started:.0f} s")
     for warning in large_outputs(notebook):
         print(f"{path}: WARNING {warning}")
+    return True
+
+
+def draw_stills(path: Path) -> bool:
+    """Draw the figures' still pictures anew, without running anything."""
+    word = "written" if write_if_changed(path, text_of(put_stills(read(path)))) else ""
+    print(f"{path}: {word or 'unchanged'}")
     return True
 
 
@@ -108,15 +117,19 @@ def main() -> int:
     """Run or check the notebooks that are named, or all chapters."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path)
-    parser.add_argument("--check", action="store_true", help="only look at the form")
+    parser.add_argument("--check", action="store_true", help="only check the form")
+    parser.add_argument(
+        "--stills", action="store_true", help="only draw the figures' stills anew"
+    )
     asked = parser.parse_args()
     paths = asked.notebooks or sorted((ROOT / "chapters").glob("*.ipynb"))
     missing = [path for path in paths if not path.is_file()]
     if missing or not paths:
         print(f"no such notebook: {', '.join(map(str, missing)) or 'chapters/*.ipynb'}")
         return 1
-    done = [(in_stored_form if asked.check else run_in_place)(path) for path in paths]
-    return 0 if all(done) else 1
+    kinds = {in_stored_form: asked.check, draw_stills: asked.stills, run_in_place: True}
+    work = next(kind for kind, wanted in kinds.items() if wanted)
+    return 0 if all([work(path) for path in paths]) else 1
 
 
 if __name__ == "__main__":

@@ -38,5 +38,6 @@
     },
     { rootMargin: "300px" },
   );
-  for (const element of document.querySelectorAll("[data-bertviz]")) observer.observe(element);
+  for (const element of document.querySelectorAll("[data-bertviz]"))
+    observer.observe(element);
 })();

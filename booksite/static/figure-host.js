@@ -39,7 +39,10 @@
       set(key, value) {
         if (JSON.stringify(state[key]) === JSON.stringify(value)) return;
         state[key] = value;
-        const heard = [...(listeners[`change:${key}`] ?? []), ...(listeners.change ?? [])];
+        const heard = [
+          ...(listeners[`change:${key}`] ?? []),
+          ...(listeners.change ?? []),
+        ];
         for (const callback of heard) callback();
       },
       on(event, callback) {
@@ -100,6 +103,7 @@
     }
   }
 
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  if (document.readyState === "loading")
+    document.addEventListener("DOMContentLoaded", start);
   else start();
 })();

@@ -9,7 +9,9 @@
     button.addEventListener("click", () => print());
 
   // What is copied takes the focus with it, else the next Tab starts at the page's top.
-  document.addEventListener("click", ({ target }) => target.closest(".copybtn")?.focus());
+  document.addEventListener("click", ({ target }) =>
+    target.closest(".copybtn")?.focus(),
+  );
 
   const kinds = {
     "div.math": "Formula",
@@ -27,13 +29,16 @@
       element.setAttribute("role", "group");
       element.setAttribute("aria-label", `${element.dataset.kind}, scrolls sideways`);
     } else {
-      for (const name of ["tabindex", "role", "aria-label"]) element.removeAttribute(name);
+      for (const name of ["tabindex", "role", "aria-label"])
+        element.removeAttribute(name);
     }
   }
 
   // All is measured before anything is marked: else each mark lays the page out anew.
   const observer = new ResizeObserver((entries) => {
-    const found = entries.map(({ target }) => target.scrollWidth > target.clientWidth + 1);
+    const found = entries.map(
+      ({ target }) => target.scrollWidth > target.clientWidth + 1,
+    );
     entries.forEach(({ target }, i) => mark(target, found[i]));
   });
 

@@ -7,7 +7,8 @@
   if (!sections.length) return;
   const key = `place ${location.pathname}`;
   const height = (element) => element.getBoundingClientRect().top;
-  const above = (elements, line) => elements.findLastIndex((each) => height(each) < line);
+  const above = (elements, line) =>
+    elements.findLastIndex((each) => height(each) < line);
   const shown = (blocks) => {
     const next = above(blocks, 0) + 1;
     return next < blocks.length && height(blocks[next]) < innerHeight ? next : next - 1;
@@ -22,7 +23,13 @@
     history.scrollRestoration = block < 0 ? "auto" : "manual";
   });
   // Within the page it is the browser that goes back, from one link to the next.
-  addEventListener("click", () => { history.scrollRestoration = "auto"; }, true);
+  addEventListener(
+    "click",
+    () => {
+      history.scrollRestoration = "auto";
+    },
+    true,
+  );
 
   const [nth, block, before] = JSON.parse(sessionStorage.getItem(key)) ?? [];
   const [visit] = performance.getEntriesByType("navigation");

@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     host = (ROOT / "booksite/static/figure-host.js").read_text()
     (folder / "figure-host.js").write_text(host)
-    run_node(BUNDLER, "--iife", "--outdir", folder / "figures")
+    run_node(BUNDLER, "--site", "--outdir", folder / "figures")
     (folder / "weights").mkdir()
     for file, text in (pair for model in names() for pair in scripts(model)):
         (folder / "weights" / file).write_text(text)

@@ -4,11 +4,14 @@ import json
 import re
 import subprocess
 from collections import defaultdict
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Page
+
+from transformer_book.figures.figure import Figure
 
 ROOT = Path(__file__).parents[2]
 BUNDLER = ROOT / "transformer_book/figures/bundle.mjs"
@@ -36,6 +39,32 @@ def run_node(*arguments: Any, stdin: str | None = None) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+class Shown(NamedTuple):
+    """What the page makes of a state: its numbers and words, without a browser."""
+
+    geometry: Any
+    sentence: str
+    table: dict[str, Any]
+    pytorch: str
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The rows of the data table."""
+        return self.table["rows"]
+
+
+def shown_all(figures: Sequence[Figure], width: int = 680) -> list[Shown]:
+    """What the page makes of each figure's state; all of them in one process."""
+    asked = [{"figure": f.name, "state": f.state(), "width": width} for f in figures]
+    answers = run_node(ROOT / "tests/figures/shown.mjs", stdin=json.dumps(asked))
+    return [Shown(**answer) for answer in json.loads(answers)]
+
+
+def shown(figure: Figure, width: int = 680) -> Shown:
+    """What the page makes of a figure's state."""
+    return shown_all([figure], width)[0]
 
 
 def document(body: str, theme: str = "light") -> str:

@@ -3,13 +3,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import {
-  argmax, createSession, createTokenizer, recorder, unpack,
+  argmax,
+  createSession,
+  createTokenizer,
+  recorder,
+  unpack,
 } from "../../transformer_book/figures/engine/index.mjs";
 
 const job = JSON.parse(await text(process.stdin));
 const model = unpack(readFileSync(job.packed));
-const off = (heads = []) => (part, layer, head) =>
-  heads.some((one) => String(one) === String([part, layer, head])) ? 0 : 1;
+const off =
+  (heads = []) =>
+  (part, layer, head) =>
+    heads.some((one) => String(one) === String([part, layer, head])) ? 0 : 1;
 
 /** Logits of every token of the chunks, (tokens, vocab), and those that read returns. */
 function run(session, { source, chunks }) {
@@ -23,7 +29,8 @@ function run(session, { source, chunks }) {
       if (part === "decoder" && layer === last) all.push((own = session.logits(x)));
     };
     const latest = session.read(chunk, { stream });
-    if (own === null) all.push(latest.slice()); // a classifier
+    if (own === null)
+      all.push(latest.slice()); // a classifier
     else if (String(own) !== String(latest)) throw Error("two answers for one token");
   }
   return all;

@@ -6,20 +6,43 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { runsHere } from "../../transformer_book/figures/engine/bring.mjs";
 import {
-  argmax, createSession, createTokenizer, loadModel, recorder, unpack,
+  argmax,
+  createSession,
+  createTokenizer,
+  loadModel,
+  recorder,
+  unpack,
 } from "../../transformer_book/figures/engine/index.mjs";
 
 const D = 4;
 const CONFIG = {
-  vocab_size: 5, d_model: D, n_layers: 1, n_heads: 2, d_ff: 6, max_len: 40,
-  n_kv_heads: null, d_head: null, norm: "rms", norm_eps: 1e-5, feed_forward: "relu",
-  residual: "pre", positions: "rotary", rotary_base: 10_000, rotary_scaling: null,
-  window: null, bias: false, tied: true, scale_embeddings: false,
+  vocab_size: 5,
+  d_model: D,
+  n_layers: 1,
+  n_heads: 2,
+  d_ff: 6,
+  max_len: 40,
+  n_kv_heads: null,
+  d_head: null,
+  norm: "rms",
+  norm_eps: 1e-5,
+  feed_forward: "relu",
+  residual: "pre",
+  positions: "rotary",
+  rotary_base: 10_000,
+  rotary_scaling: null,
+  window: null,
+  bias: false,
+  tied: true,
+  scale_embeddings: false,
 };
 const attention = (path) => ({
   [`${path}.norm.weight`]: [D],
   ...Object.fromEntries(
-    ["query", "key", "value", "out"].map((name) => [`${path}.layer.${name}.weight`, [D, D]]),
+    ["query", "key", "value", "out"].map((name) => [
+      `${path}.layer.${name}.weight`,
+      [D, D],
+    ]),
   ),
 });
 const thinking = (path) => ({
@@ -53,8 +76,13 @@ function pack(shapes = DECODER, config = {}, header = {}) {
     size += 4 * shape.reduce((a, b) => a * b);
   }
   const text = JSON.stringify({
-    format: "transformer_lib page, version 1", kind: "Decoder", arguments: {}, tensors, size,
-    config: { ...CONFIG, ...config }, ...header,
+    format: "transformer_lib page, version 1",
+    kind: "Decoder",
+    arguments: {},
+    tensors,
+    size,
+    config: { ...CONFIG, ...config },
+    ...header,
   });
   const head = new TextEncoder().encode(text + " ".repeat(3));
   const length = head.length - (head.length % 4);
@@ -78,9 +106,14 @@ test("bytes that begin anywhere are read", () => {
 
 test("each row of int8 has its own scale", () => {
   const shapes = { table: [2, 4] };
-  const bytes = pack(shapes, {}, {
-    tensors: { table: { shape: [2, 4], type: "int8", values: 0, scale: 8 } }, size: 32,
-  });
+  const bytes = pack(
+    shapes,
+    {},
+    {
+      tensors: { table: { shape: [2, 4], type: "int8", values: 0, scale: 8 } },
+      size: 32,
+    },
+  );
   const body = bytes.length - 32;
   bytes.set([1, 2, 3, 4, 255, 254, 253, 252], body);
   new Float32Array(bytes.buffer, body + 8, 2).set([0.5, 10]);
@@ -90,30 +123,55 @@ test("each row of int8 has its own scale", () => {
 
 test("bytes of something else are refused", () => {
   assert.throws(() => unpack(new Uint8Array(2)), /must be whole, got 2 bytes/);
-  assert.throws(() => unpack(new Uint8Array([255, 0, 0, 0, 1])), /must be whole, got 5 bytes/);
-  assert.throws(() => unpack(pack().subarray(0, -4)), /must be whole, got \d+ of \d+ bytes/);
-  assert.throws(() => unpack(pack(DECODER, {}, { format: "other" })), /format.*got "other"/);
+  assert.throws(
+    () => unpack(new Uint8Array([255, 0, 0, 0, 1])),
+    /must be whole, got 5 bytes/,
+  );
+  assert.throws(
+    () => unpack(pack().subarray(0, -4)),
+    /must be whole, got \d+ of \d+ bytes/,
+  );
+  assert.throws(
+    () => unpack(pack(DECODER, {}, { format: "other" })),
+    /format.*got "other"/,
+  );
 });
 
 test("models that the page does not know are refused", () => {
   const wrong = {
-    norm: "batch", feed_forward: "maxout", residual: "none", positions: "toString",
+    norm: "batch",
+    feed_forward: "maxout",
+    residual: "none",
+    positions: "toString",
   };
   for (const [field, word] of Object.entries(wrong))
     assert.throws(
-      () => session({}, DECODER, { [field]: word }), RegExp(`${field} is one of .*, got ${word}`),
+      () => session({}, DECODER, { [field]: word }),
+      RegExp(`${field} is one of .*, got ${word}`),
     );
   assert.throws(() => session({}, DECODER, { window: 8 }), /without window.*got 8/);
-  assert.throws(() => session({}, DECODER, { rotary_scaling: { factor: 2 } }), /got null and \{"factor":2\}/);
-  assert.throws(() => session({}, DECODER, {}, { kind: "Encoder" }), /kind is one of.*got Encoder/);
+  assert.throws(
+    () => session({}, DECODER, { rotary_scaling: { factor: 2 } }),
+    /got null and \{"factor":2\}/,
+  );
+  assert.throws(
+    () => session({}, DECODER, {}, { kind: "Encoder" }),
+    /kind is one of.*got Encoder/,
+  );
   const pool = { kind: "Classifier", arguments: { pool: "mean_of_tokens" } };
   assert.throws(() => session({}, DECODER, {}, pool), /each_token, got mean_of_tokens/);
-  assert.throws(() => session({}, { "embedding.weight": [5, D] }), /weights "stack\..*got none/);
+  assert.throws(
+    () => session({}, { "embedding.weight": [5, D] }),
+    /weights "stack\..*got none/,
+  );
 });
 
 test("tokens that cannot be read are refused, and nothing is read of them", () => {
   const model = session({ capacity: 4 });
-  assert.throws(() => session({ capacity: 41 }), /capacity must be from 1 to max_len = 40, got 41/);
+  assert.throws(
+    () => session({ capacity: 41 }),
+    /capacity must be from 1 to max_len = 40, got 41/,
+  );
   assert.throws(() => session({ capacity: 0 }), /got 0/);
   for (const ids of [[5], [-1], [0.5], ["1"], [1, NaN]])
     assert.throws(() => model.read(ids), /tokens must be from 0 to 4, got/);
@@ -122,7 +180,8 @@ test("tokens that cannot be read are refused, and nothing is read of them", () =
   model.read([0, 1, 2]);
   assert.throws(() => model.read([0, 0]), /1 to 1 tokens, got 2/);
   assert.equal(model.length, 3);
-  for (const length of [-1, 4, 1.5]) assert.throws(() => model.rewind(length), /from 0 to the 3/);
+  for (const length of [-1, 4, 1.5])
+    assert.throws(() => model.rewind(length), /from 0 to the 3/);
 });
 
 test("what was rewound is forgotten", () => {
@@ -167,9 +226,13 @@ test("a recorder keeps what later passes would overwrite", () => {
   const before = [...second];
   model.read([3], watch);
   assert.deepEqual([...second], before);
-  assert.deepEqual(watch.weights.decoder[0].map((head) => head.map((row) => row.length)), [
-    [1, 2, 3, 4], [1, 2, 3, 4],
-  ]);
+  assert.deepEqual(
+    watch.weights.decoder[0].map((head) => head.map((row) => row.length)),
+    [
+      [1, 2, 3, 4],
+      [1, 2, 3, 4],
+    ],
+  );
   assert.equal(watch.streams.decoder.length, 2);
 });
 
@@ -208,7 +271,10 @@ test("a session sets its memory aside once", () => {
     return process.memoryUsage().arrayBuffers;
   };
   const before = held();
-  assert.equal(arraysMade(() => steps(2000)), 0);
+  assert.equal(
+    arraysMade(() => steps(2000)),
+    0,
+  );
   assert.ok(held() <= before);
   assert.ok(arraysMade(() => session()) > 0);
 });
@@ -220,8 +286,17 @@ test("the largest number, the first of several", () => {
 
 const ALPHABET = Array.from({ length: 256 }, (_, byte) => byte);
 const TOKENIZER = {
-  merges: [[116, 104], [256, 101]], special_tokens: ["<end>"], alphabet: ALPHABET,
-  letters: [[65, 90], [97, 122]], numbers: [[48, 57]],
+  merges: [
+    [116, 104],
+    [256, 101],
+  ],
+  special_tokens: ["<end>"],
+  alphabet: ALPHABET,
+  letters: [
+    [65, 90],
+    [97, 122],
+  ],
+  numbers: [[48, 57]],
 };
 
 test("a tokenizer refuses half a character and ids of no token", () => {
@@ -230,7 +305,8 @@ test("a tokenizer refuses half a character and ids of no token", () => {
   assert.throws(() => encode("a\ud800"), /lone surrogate/);
   assert.throws(() => encode("\udc00\ud800"), /lone surrogate/);
   assert.deepEqual(encode("\ud83d\ude00").length, 4);
-  for (const id of [-1, 259, 0.5]) assert.throws(() => decode([id]), /from 0 to 258, got/);
+  for (const id of [-1, 259, 0.5])
+    assert.throws(() => decode([id]), /from 0 to 258, got/);
   assert.deepEqual([...bytes(257)], [116, 104, 101]);
   assert.equal(decode([special("<end>")]), "<end>");
   assert.equal(size, 259);
@@ -258,13 +334,22 @@ function parts(name, bytes, of = 3) {
   const size = Math.ceil(bytes.length / of);
   const messages = Array.from({ length: of }, (_, part) => [
     { weights: name, part, of },
-    [new DataView(bytes.buffer, part * size, Math.min(size, bytes.length - part * size))],
+    [
+      new DataView(
+        bytes.buffer,
+        part * size,
+        Math.min(size, bytes.length - part * size),
+      ),
+    ],
   ]);
   return messages.reverse();
 }
 
 test("a notebook's figures ask Python once, and tell how far it is", async () => {
-  const other = [{ weights: "other", part: 0, of: 1 }, [new DataView(new ArrayBuffer(4))]];
+  const other = [
+    { weights: "other", part: 0, of: 1 },
+    [new DataView(new ArrayBuffer(4))],
+  ];
   const widget = widgetOf(other, ["no message"], ...parts("tiny", pack()));
   const shares = [];
   const asked = loadModel("tiny", { widget, progress: (share) => shares.push(share) });

@@ -2,10 +2,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  hatch, inkOn, line, matrixFrame, number, percent, python, quote, scale, short, tokenText,
+  hatch,
+  inkOn,
+  line,
+  matrixFrame,
+  number,
+  percent,
+  python,
+  quote,
+  scale,
+  short,
+  tokenText,
 } from "../../transformer_book/figures/kit/index.mjs";
-import { difference, last, read, write } from "../../transformer_book/figures/kit/link.mjs";
-import { cividisRGB, contrast, palette, rgb } from "../../transformer_book/figures/kit/palette.mjs";
+import {
+  difference,
+  last,
+  read,
+  write,
+} from "../../transformer_book/figures/kit/link.mjs";
+import {
+  cividisRGB,
+  contrast,
+  palette,
+  rgb,
+} from "../../transformer_book/figures/kit/palette.mjs";
 import { csv } from "../../transformer_book/figures/kit/export.mjs";
 
 for (const theme of ["light", "dark"]) {
@@ -59,13 +79,22 @@ test("tokens are made visible and cut between signs", () => {
 });
 
 test("Python literals", () => {
-  assert.equal(python([true, 1.5, -Infinity, NaN]), '[True, 1.5, -float("inf"), float("nan")]');
+  assert.equal(
+    python([true, 1.5, -Infinity, NaN]),
+    '[True, 1.5, -float("inf"), float("nan")]',
+  );
   assert.equal(python('a"\n\\é'), '"a\\"\\n\\\\\\u00e9"');
   assert.equal(python("👧"), '"\\U0001f467"'); // two surrogates would be no text in Python
 });
 
 test("CSV quotes, and disarms what a spreadsheet would run", () => {
-  const table = { header: ["a,b", 'c"d'], rows: [["=1+1", -1], ["-0.5", "-x"]] };
+  const table = {
+    header: ["a,b", 'c"d'],
+    rows: [
+      ["=1+1", -1],
+      ["-0.5", "-x"],
+    ],
+  };
   assert.equal(csv(table), '"a,b","c""d"\n\'=1+1,-1\n-0.5,\'-x\n');
 });
 
@@ -81,7 +110,9 @@ test("a matrix fits its room, with flat labels only where they fit", () => {
 });
 
 test("a hatch stays inside its cell", () => {
-  const numbers = hatch(10, 20, 30, 40).match(/[\d.]+/g).map(Number);
+  const numbers = hatch(10, 20, 30, 40)
+    .match(/[\d.]+/g)
+    .map(Number);
   numbers.forEach((value, i) => {
     const [low, high] = i % 2 ? [20, 60] : [10, 40];
     assert.ok(value >= low && value <= high, String(value));
@@ -90,7 +121,15 @@ test("a hatch stays inside its cell", () => {
 });
 
 test("lines break where there is no number", () => {
-  assert.equal(line([[0, 1], [1, NaN], [2, 3], [3, 4]]), "M0 1M2 3L3 4");
+  assert.equal(
+    line([
+      [0, 1],
+      [1, NaN],
+      [2, 3],
+      [3, 4],
+    ]),
+    "M0 1M2 3L3 4",
+  );
 });
 
 test("a scale goes there and back", () => {
@@ -116,5 +155,7 @@ test("an address is not trusted", () => {
   const initial = { a: 1, list: [1] };
   for (const junk of ["", "#x-1", "#x-1=%", "#x-1={", "#x-1=null", '#x-1={"a":"1"}'])
     assert.deepEqual(read(junk, "x-1", initial), {});
-  assert.deepEqual(read('#x-1={"__proto__":{"a":2},"list":3,"a":4}', "x-1", initial), { a: 4 });
+  assert.deepEqual(read('#x-1={"__proto__":{"a":2},"list":3,"a":4}', "x-1", initial), {
+    a: 4,
+  });
 });

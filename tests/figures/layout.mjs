@@ -2,7 +2,7 @@
 import { text } from "node:stream/consumers";
 
 const figure = await import(
-  `../../transformer_book/figures/src/${process.argv[2]}.mjs`
+  `../../transformer_book/figures/${process.argv[2]}/view.mjs`
 );
 const plain = (_, value) =>
   typeof value === "number" && !Number.isFinite(value) ? String(value) : value;

@@ -8,7 +8,10 @@ const answers = JSON.parse(await text(process.stdin)).map((state) => {
   const geometry = layout(state);
   const { values, similarity, shown, words } = geometry;
   return {
-    values, similarity, shown, words,
+    values,
+    similarity,
+    shown,
+    words,
     sentence: sentence(geometry, locked(state)),
     table: table(geometry),
     pytorch: pytorch(state, geometry),

@@ -1,16 +1,26 @@
-// node shown.mjs <figure>: states (JSON list) in, what the figure makes of them out.
+// node shown.mjs: a JSON list of { figure, state, width } in, what the page makes of each out.
 import { text } from "node:stream/consumers";
 
-const { layout, locked, sentence, table, pytorch } = await import(
-  `../../transformer_book/figures/src/${process.argv[2]}.mjs`
-);
-const answers = JSON.parse(await text(process.stdin)).map((state) => {
-  const geometry = layout(state);
+// JSON has no NaN and no infinities: they come back as "NaN", "Infinity", "-Infinity".
+const plain = (_, value) =>
+  typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+
+async function shown({ figure, state, width = 680 }) {
+  const { default: given } = await import(
+    `../../transformer_book/figures/${figure}/view.mjs`
+  );
+  const spec = typeof given === "function" ? given() : given;
+  const geometry = spec.layout(state, width);
+  const active = spec.locked?.(state) ?? spec.rest?.(state) ?? null;
   return {
     geometry,
-    sentence: sentence(geometry, locked(state)),
-    table: table(geometry),
-    pytorch: pytorch(state, geometry),
+    sentence: spec.sentence(geometry, active),
+    table: spec.table(geometry),
+    pytorch: spec.pytorch(state, geometry),
   };
-});
-console.log(JSON.stringify(answers));
+}
+
+const answers = [];
+for (const asked of JSON.parse(await text(process.stdin)))
+  answers.push(await shown(asked));
+console.log(JSON.stringify(answers, plain));

@@ -1,22 +1,40 @@
-"""SoftmaxMask: the numbers, and that browser and Python say the same."""
+"""SoftmaxMask: its numbers are PyTorch's, and what it says of them."""
 
 import itertools
-import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from figure_page import run_node
+from figure_page import Shown, shown, shown_all
 from playwright.sync_api import expect
 from touch import FINGER
 
 from transformer_book.figures import SoftmaxMask
 
-LAYOUT = Path(__file__).parent / "layout.mjs"
 MODES = list(itertools.product((0, 0.3, 1), (False, True), ("row", "column")))
+
+
+def said(figure: SoftmaxMask) -> str:
+    return shown(figure).sentence
+
+
+def weights_in(page: Shown) -> np.ndarray:
+    """The weights that the page computes; JSON has NaN and infinities as words."""
+    return np.array([[float(w) for w in row] for row in page.geometry["weights"]])
+
+
+def weights(figure: SoftmaxMask) -> np.ndarray:
+    return weights_in(shown(figure))
+
+
+def given(figure: SoftmaxMask) -> tuple[torch.Tensor, int]:
+    """The scores that the softmax gets, float64, and the axis that it runs over."""
+    scores = torch.tensor(figure.scores, dtype=torch.float64)
+    hidden = scores.masked_fill(~torch.tensor(figure.mask), -torch.inf)
+    dim = -1 if figure.axis == "row" else -2
+    return (scores if figure.order == "after" else hidden), dim
 
 
 def figures(seed: int = 0) -> list[SoftmaxMask]:
@@ -45,81 +63,66 @@ def figures(seed: int = 0) -> list[SoftmaxMask]:
 @pytest.fixture(scope="module")
 def pairs():
     made = figures()
-    states = json.dumps([figure.state() for figure in made])
-    return list(
-        zip(
-            made,
-            json.loads(run_node(LAYOUT, "softmax_mask", stdin=states)),
-            strict=True,
-        )
-    )
+    return list(zip(made, shown_all(made), strict=True))
 
 
-def test_browser_computes_the_same_weights(pairs):
-    for figure, answer in pairs:
-        shown = np.array(
-            [[float(w) for w in row] for row in answer["geometry"]["weights"]]
-        )
-        np.testing.assert_allclose(shown, figure.weights(), rtol=1e-12, atol=0)
-
-
-def test_browser_says_the_same_sentence(pairs):
-    for figure, answer in pairs:
-        assert answer["sentence"] == figure.summary()
-    said = " ".join(answer["sentence"] for _, answer in pairs)
-    for part in ("is masked", "works here", "inf / inf", "0 / 0", "came after it"):
-        assert part in said
-
-
-def test_browser_shows_the_same_table(pairs):
-    for figure, answer in pairs:
-        header, rows = figure.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
-
-
-def test_copied_pytorch_runs_and_asserts_the_state(pairs):
-    for figure, answer in pairs:
+def test_the_copied_program_asserts_the_page_s_numbers(pairs):
+    for figure, page in pairs:
         names: dict[str, torch.Tensor] = {}
-        exec(answer["pytorch"], names)
+        exec(page.pytorch, names)
         assert names["weights"].shape == (len(figure.tokens),) * 2
 
 
+def test_the_numbers_are_pytorch_s(pairs):
+    safe = [(f, page) for f, page in pairs if f.temperature and not f.naive]
+    assert len(safe) > 10
+    for figure, page in safe:
+        scores, dim = given(figure)
+        want = torch.softmax(scores / figure.temperature, dim).nan_to_num(0.0)
+        want = want * torch.tensor(figure.mask) if figure.order == "after" else want
+        np.testing.assert_allclose(weights_in(page), want, rtol=1e-12, atol=1e-300)
+
+
+def test_every_kind_of_sentence_is_met(pairs):
+    sentences = " ".join(page.sentence for _, page in pairs)
+    for part in ("is masked", "works here", "inf / inf", "0 / 0", "came after it"):
+        assert part in sentences
+
+
 def test_copied_pytorch_fails_when_a_weight_is_wrong(pairs):
-    _, answer = pairs[0]
-    code = answer["pytorch"].replace(
-        "shown = torch.tensor([", "shown = 1 + torch.tensor(["
-    )
+    _, page = pairs[0]
+    code = page.pytorch.replace("shown = torch.tensor([", "shown = 1 + torch.tensor([")
     with pytest.raises(AssertionError, match="not close"):
         exec(code, {})
 
 
 def test_copied_pytorch_is_a_whole_program(pairs, tmp_path):
     program = tmp_path / "copied.py"
-    program.write_text(pairs[0][1]["pytorch"])
+    program.write_text(pairs[0][1].pytorch)
     subprocess.run([sys.executable, str(program)], check=True)
 
 
 def test_masked_before_softmax_is_exactly_zero_and_rows_sum_to_one():
-    weights = np.array(SoftmaxMask().weights())
-    assert (weights[np.triu_indices(5, 1)] == 0).all()
-    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-12)
+    found = weights(SoftmaxMask())
+    assert (found[np.triu_indices(5, 1)] == 0).all()
+    np.testing.assert_allclose(found.sum(-1), 1, rtol=1e-12)
 
 
 def test_masked_after_softmax_loses_weight():
     figure = SoftmaxMask(order="after")
-    assert sum(figure.weights()[0]) < 0.99
+    assert weights(figure)[0].sum() < 0.99
     figure.selected = [0, 0]
-    assert "the mask came after the softmax" in figure.summary()
+    assert "the mask came after the softmax" in said(figure)
 
 
 def test_a_good_row_names_the_others_that_are_not():
     figure = SoftmaxMask(order="after", selected=[4, 1])
-    assert figure.summary().endswith("; the row sums to 1, 4 others do not.")
+    assert said(figure).endswith("; the row sums to 1, 4 others do not.")
     figure = SoftmaxMask(
         scores=[[1, 2], [3, 4]], mask=[[False] * 2, [True] * 2], selected=[1, 0]
     )
-    assert figure.summary().endswith("; the row sums to 1, 1 other does not.")
-    assert SoftmaxMask().summary().endswith("; the row sums to 1.")
+    assert said(figure).endswith("; the row sums to 1, 1 other does not.")
+    assert said(SoftmaxMask()).endswith("; the row sums to 1.")
 
 
 # scores of a masked key, so low that the row nearly sums to 1 without it
@@ -130,17 +133,17 @@ NEAR = (
 )
 
 
-@pytest.mark.parametrize(("low", "shown"), NEAR)
-def test_a_sum_beside_one_is_seen_to_be_none(visit, put, low, shown):
-    sum_, exact, said = shown
+@pytest.mark.parametrize(("low", "seen"), NEAR)
+def test_a_sum_beside_one_is_seen_to_be_none(visit, put, low, seen):
+    sum_, exact, words = seen
     figure = SoftmaxMask(
         ["a", "b"], [[4, low], [0, 0]], mask="causal", order="after", selected=[0, 0]
     )
-    assert f"; the row sums to {said}, because the mask came" in figure.summary()
-    assert figure.table()[1][0][-1] == exact
+    assert f"; the row sums to {words}, because the mask came" in said(figure)
+    assert shown(figure).rows[0][-1] == exact
     page = visit()
     page.open(put(figure.html()))
-    assert page.said() == figure.summary()
+    assert page.said() == said(figure)
     sums = page.page.get_by_role("gridcell", name="row sum")
     assert sums.all_text_contents() == [sum_, "1.00"]
     assert [node.get_attribute("aria-label") for node in sums.all()] == [
@@ -259,17 +262,17 @@ def test_a_sum_that_is_one_by_chance_is_said_to_be(visit, put):
     hot = SoftmaxMask(
         late.tokens, scores, mask="causal", order="after", selected=[2, 1]
     )
-    assert page.said() == hot.summary()
-    assert hot.summary().endswith(f"the row sums to 1, {LUCK}")
+    assert page.said() == said(hot)
+    assert said(hot).endswith(f"the row sums to 1, {LUCK}")
     assert note.inner_text() == "✓ each row sums to 1, by chance"
     hot.selected = [4, 1]  # may look at all
-    assert hot.summary().endswith("the row sums to 1.")
+    assert said(hot).endswith("the row sums to 1.")
     page.open(put(hot.html()))
-    assert page.said() == hot.summary()
+    assert page.said() == said(hot)
     hot.selected = []
-    assert hot.summary().endswith("10 of 25 cells are masked. B" + LUCK[1:])
+    assert said(hot).endswith("10 of 25 cells are masked. B" + LUCK[1:])
     page.open(put(hot.html()))
-    assert page.said() == hot.summary()
+    assert page.said() == said(hot)
 
 
 def test_luck_in_one_row_is_said_there_alone(visit, put):
@@ -282,9 +285,9 @@ def test_luck_in_one_row_is_said_there_alone(visit, put):
     page = visit()
     for cell, luck in (([0, 0], True), ([1, 1], False), ([], False)):
         mixed.selected = cell
-        assert (LUCK in mixed.summary()) == luck
+        assert (LUCK in said(mixed)) == luck
         page.open(put(mixed.html()))
-        assert page.said() == mixed.summary()
+        assert page.said() == said(mixed)
     note = page.page.locator(".title small", has_text="sum")
     assert note.inner_text() == "✗ 1 row does not sum to 1"
 
@@ -326,38 +329,26 @@ def test_what_is_done_to_the_held_cell_names_it(visit, put):
     expect(held).to_contain_text("Tap a cell to change its score.")
 
 
-def test_same_as_torch():
-    figure = SoftmaxMask(temperature=0.7)
-    scores = torch.tensor(figure.scores, dtype=torch.float64)
-    hidden = scores.masked_fill(~torch.tensor(figure.mask), float("-inf"))
-    torch.testing.assert_close(
-        torch.tensor(figure.weights(), dtype=torch.float64),
-        torch.softmax(hidden / 0.7, dim=-1),
-        rtol=1e-12,
-        atol=0,
-    )
-
-
 def test_zero_temperature_shares_ties():
     figure = SoftmaxMask(scores=[[2, 2, 1], [3, 0, 0], [0, 0, 0]], temperature=0)
-    assert figure.weights()[0] == [0.5, 0.5, 0]
-    assert figure.weights()[1] == [1, 0, 0]
+    assert weights(figure)[0].tolist() == [0.5, 0.5, 0]
+    assert weights(figure)[1].tolist() == [1, 0, 0]
 
 
 def test_query_that_may_look_at_nothing_gets_zeros():
     figure = SoftmaxMask(scores=[[1, 2], [3, 4]], mask=[[False] * 2, [True] * 2])
-    assert figure.weights()[0] == [0, 0]
+    assert weights(figure)[0].tolist() == [0, 0]
     figure.selected = [0, 1]
-    assert "its weight is exactly 0" in figure.summary()
-    assert "may look at nothing" in figure.summary()
+    assert "its weight is exactly 0" in said(figure)
+    assert "may look at nothing" in said(figure)
 
 
 def test_naive_overflows_where_the_safe_one_does_not():
     scores = [[100, 1], [1, 1]]
-    assert np.isfinite(SoftmaxMask(scores=scores).weights()).all()
+    assert np.isfinite(weights(SoftmaxMask(scores=scores))).all()
     naive = SoftmaxMask(scores=scores, naive=True, selected=[0, 0])
-    assert np.isnan(naive.weights()[0][0])
-    assert naive.summary().endswith(
+    assert np.isnan(weights(naive)[0][0])
+    assert said(naive).endswith(
         "Naive fails here: score / T goes up to 100, exp fits in float32 up to 88.7 "
         "only, and inf / inf is NaN."
     )
@@ -369,25 +360,27 @@ def test_naive_overflows_where_the_safe_one_does_not():
 def test_naive_fails_where_float32_does_at_every_temperature(factor, order, axis):
     scores = (factor * np.array(SoftmaxMask().scores)).round(3)
     base = SoftmaxMask(scores=scores, mask="causal", order=order, axis=axis)
-    said = []
+    fine = []
     for temperature in (0.05, 0.3, 0.5, 1, 1.5, 2, 2.15, 2.5, 3):
         naive = SoftmaxMask(**base.state() | {"naive": True})
         naive.update(temperature=float(temperature), selected=[])
-        safe = np.array(SoftmaxMask(**naive.state() | {"naive": False}).weights())
-        powers = torch.exp(torch.tensor(naive.given()).float() / float(temperature))
-        weights = powers / powers.sum(dim=naive.dim(), keepdim=True)
-        weights = weights * torch.tensor(naive.mask) if order == "after" else weights
-        mine = np.array(naive.weights())
-        np.testing.assert_allclose(mine, weights, rtol=0, atol=1e-4)
-        fine = np.allclose(mine, safe, rtol=0, atol=1e-9)
-        assert ("Naive works here" in naive.summary()) == fine
-        said.append(fine)
-    assert said == sorted(said)  # what is hot enough works
-    assert (said[0], said[-1]) == (factor == 1, True)
+        safe = SoftmaxMask(**naive.state() | {"naive": False})
+        (mine, sentence), (right, _) = (
+            (weights_in(page), page.sentence) for page in shown_all([naive, safe])
+        )
+        scores, dim = given(naive)
+        powers = torch.exp(scores.float() / float(temperature))
+        want = powers / powers.sum(dim=dim, keepdim=True)
+        want = want * torch.tensor(naive.mask) if order == "after" else want
+        np.testing.assert_allclose(mine, want, rtol=0, atol=1e-4)
+        fine.append(np.allclose(mine, right, rtol=0, atol=1e-9))
+        assert ("Naive works here" in sentence) == fine[-1]
+    assert fine == sorted(fine)  # what is hot enough works
+    assert (fine[0], fine[-1]) == (factor == 1, True)
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "reason"),
     [
         ({"temperature": 0.05}, "works here: score / T goes up to 38, and exp fits"),
         ({"selected": []}, "masked. Naive works here: score / T goes up to 2.4, and"),
@@ -404,32 +397,32 @@ def test_naive_fails_where_float32_does_at_every_temperature(factor, order, axis
         ({"temperature": 0}, "Dividing by temperature 0 without care gives inf / inf"),
     ],
 )
-def test_the_naive_way_says_why_it_fails_or_not(state, said):
-    assert said in SoftmaxMask(naive=True, **state).summary()
+def test_the_naive_way_says_why_it_fails_or_not(state, reason):
+    assert reason in said(SoftmaxMask(naive=True, **state))
 
 
 def test_sums_beyond_float32_are_failures_too():
     naive = SoftmaxMask(scores=[[88.6, 88.6], [1, 1]], naive=True, selected=[0, 0])
-    assert naive.weights()[0] == [0, 0]
-    assert "Naive fails here: score / T goes up to 88.6" in naive.summary()
+    assert weights(naive)[0].tolist() == [0, 0]
+    assert "Naive fails here: score / T goes up to 88.6" in said(naive)
 
 
 def test_one_cell_is_masked_two_are():
     figure = SoftmaxMask(["a", "b"], mask="causal")
-    assert figure.summary() == "2 of 2 rows sum to 1; 1 of 4 cells is masked."
+    assert said(figure) == "2 of 2 rows sum to 1; 1 of 4 cells is masked."
     figure.selected = [0, 0]
-    assert "; 1 of 2 keys is masked; " in figure.summary()
+    assert "; 1 of 2 keys is masked; " in said(figure)
     figure.mask = [[False] * 2] * 2
-    assert "; 2 of 2 keys are masked; " in figure.summary()
+    assert "; 2 of 2 keys are masked; " in said(figure)
 
 
 def test_wrong_axis_is_said():
     figure = SoftmaxMask(axis="column", selected=[4, 1])
-    said = "because softmax ran down the columns: they sum to 1, rows do not."
-    assert figure.summary().endswith(said)
-    np.testing.assert_allclose(np.sum(figure.weights(), 0), 1, rtol=1e-12)
+    reason = "because softmax ran down the columns: they sum to 1, rows do not."
+    assert said(figure).endswith(reason)
+    np.testing.assert_allclose(weights(figure).sum(0), 1, rtol=1e-12)
     figure.selected = []
-    assert figure.summary().startswith("0 of 5 rows sum to 1, 5 columns do; 10 of 25")
+    assert said(figure).startswith("0 of 5 rows sum to 1, 5 columns do; 10 of 25")
 
 
 NO_LAST_KEY = [[True] * 4 + [False]] * 5
@@ -445,8 +438,8 @@ NO_LAST_KEY = [[True] * 4 + [False]] * 5
 )
 def test_both_mistakes_are_said_and_columns_sum_to_one_only_if_they_do(state, end):
     figure = SoftmaxMask(axis="column", selected=[4, 1], **state)
-    said = f", because softmax ran down the columns{end}"
-    assert figure.summary().endswith(said)
+    reason = f", because softmax ran down the columns{end}"
+    assert said(figure).endswith(reason)
 
 
 def test_page_rounds_what_the_figure_holds():

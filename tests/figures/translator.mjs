@@ -3,8 +3,16 @@ import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { unpack } from "../../transformer_book/figures/engine/index.mjs";
 import { layout, sentence } from "../../transformer_book/figures/translator/view.mjs";
-import { createAnswers, wordsOf } from "../../transformer_book/figures/translator/answers.mjs";
-import { english, german, meantBy, numberOf } from "../../transformer_book/figures/translator/numbers.mjs";
+import {
+  createAnswers,
+  wordsOf,
+} from "../../transformer_book/figures/translator/answers.mjs";
+import {
+  english,
+  german,
+  meantBy,
+  numberOf,
+} from "../../transformer_book/figures/translator/numbers.mjs";
 
 const job = JSON.parse(await text(process.stdin));
 const model = () => createAnswers(unpack(readFileSync(job.packed)));

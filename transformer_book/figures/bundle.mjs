@@ -40,7 +40,7 @@ const styles = {
 const shared = (...folders) => ({
   name: "shared",
   setup(on) {
-    const filter = new RegExp(`/(${folders.join("|")})/(index|schema)\\.mjs$`);
+    const filter = new RegExp(`/(${folders.join("|")})/index\\.mjs$`);
     on.onResolve({ filter }, ({ path }) => ({
       path: path.split("/").at(-2),
       namespace: "shared",
@@ -51,7 +51,7 @@ const shared = (...folders) => ({
   },
 });
 
-const KIT = `export * from "./kit/index.mjs"; export * from "./kit/schema.mjs";
+const KIT = `export * from "./kit/index.mjs";
   export { default as css } from "./kit/style.css";`;
 const ENGINE = `export * from "./engine/index.mjs";`;
 
@@ -65,8 +65,15 @@ const ofFigure = (name, css) => `
 async function bundle(contents, options, plugins = []) {
   const { outputFiles, metafile } = await build({
     stdin: { contents, resolveDir: here },
-    bundle: true, write: false, minify: true, charset: "utf8", target: "es2022",
-    legalComments: "none", logLevel: "warning", absWorkingDir: here, metafile: true,
+    bundle: true,
+    write: false,
+    minify: true,
+    charset: "utf8",
+    target: "es2022",
+    legalComments: "none",
+    logLevel: "warning",
+    absWorkingDir: here,
+    metafile: true,
     plugins: [...plugins, styles],
     ...options,
   });

@@ -1,12 +1,12 @@
 """The base class of the live figures."""
 
+from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
 import anywidget
 import traitlets
 
-from transformer_book.figures import picture
 from transformer_book.figures.schema import cut
 from transformer_book.figures.state import StateError, check_size, rounded, to_json
 
@@ -23,16 +23,13 @@ def _bundle(name: str) -> Path:
 class Figure(anywidget.AnyWidget):
     """A picture that answers; its traits are all of its state.
 
-    A figure sets `name` (of its bundle in static/), declares its traits, which are
-    synchronized and checked without further ado, and defines `check`. What it says and
-    draws stands in two modules, `wording` with `sentence` and `table`, `picturing`
-    with `drawing` and `plot`, or in methods of its own. Traits that must fit each
-    other change together by `figure.update(tokens=..., scores=...)`.
+    A figure sets `name` (of its folder and of its bundle in static/), declares its
+    traits, which are synchronized and checked without further ado, and defines
+    `check`. What it shows and says is JavaScript, in its folder. Traits that must fit
+    each other change together by `figure.update(tokens=..., scores=...)`.
     """
 
     name: ClassVar[str] = ""
-    wording: Any
-    picturing: Any
     state_names: ClassVar[tuple[str, ...]] = ()
     _ipython_display_ = None  # ipywidgets 7 would otherwise bypass _repr_mimebundle_
 
@@ -80,37 +77,16 @@ class Figure(anywidget.AnyWidget):
     def check(self, state: dict[str, Any]) -> None:
         """Raise StateError (a ValueError) on a state that cannot be shown."""
 
-    def summary(self) -> str:
-        """Say in one sentence what the figure shows, with its numbers."""
-        return str(self.wording.sentence(self))
-
-    def table(self) -> tuple[list[str], list[list[Any]]]:
-        """Give the numbers that the figure shows: a header and rows."""
-        header, rows = self.wording.table(self)
-        return header, rows
-
-    def drawing(self) -> str:
-        """Draw the state as plain SVG; see `picture`."""
-        return str(self.picturing.drawing(self))
-
-    def plot(self) -> Any:
-        """Draw the same state with matplotlib and return the matplotlib figure."""
-        return picture.say_below(self._plotted(), self.summary())
-
-    def _plotted(self) -> Any:
-        return self.picturing.plot(self)
-
     def html(self) -> str:
-        """Return the figure for a page: its state, and a still picture of it inside."""
-        still = f"{picture.tag('p', self.summary())}{self.drawing()}"
-        opening = picture.tag(
-            "div",
-            "",
-            class_="tl-figure",
-            data_figure=self.name,
-            data_state=to_json(self.state()),
-        ).removesuffix("</div>")
-        return f"{opening}{still}{picture.table(*self.table())}</div>"
+        """Return the figure for a page: its name, its state, and what it is in words.
+
+        `make notebooks` puts a still picture in the place of the words.
+        """
+        state = escape(to_json(self.state()))
+        return (
+            f'<div class="tl-figure" data-figure="{self.name}" data-state="{state}">'
+            f"<p>{escape(repr(self))}</p></div>"
+        )
 
     def __repr__(self) -> str:
         """Name the class and its small traits; the same text for the same state."""

@@ -1,12 +1,12 @@
 """Controls that run the reader's own Python, and a figure that follows."""
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import ipywidgets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.picture import tag
 
 Answer = Callable[..., dict[str, Any]]
 """From the values of the controls to traits of the figure, by their names."""
@@ -51,7 +51,7 @@ class Driven:
             "This page has no Python: the figure shows the answer that was stored for "
             f"{asked}."
         )
-        return tag("p", note) + self.figure.html()
+        return f"<p>{escape(note)}</p>{self.figure.html()}"
 
     def _repr_mimebundle_(self, **_options: Any) -> dict[str, Any]:
         view = {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}

@@ -22,10 +22,9 @@ const PLACED = new Set(
 );
 // Colors by name, so that the book's page can turn them dark; elsewhere they are light.
 const COLORS = Object.fromEntries(
-  Object.entries({ ...palette.light, page: palette.light.ground }).map(([name, color]) => [
-    name,
-    `var(--tl-${name},${color})`,
-  ]),
+  Object.entries({ ...palette.light, page: palette.light.ground }).map(
+    ([name, color]) => [name, `var(--tl-${name},${color})`],
+  ),
 );
 // What all parts of a picture take from it, unless they say otherwise.
 const COMMON = {
@@ -46,7 +45,10 @@ Object.assign(globalThis, {
   MutationObserver: Observer,
   ResizeObserver: Observer,
   addEventListener() {},
-  getComputedStyle: () => ({ color: "rgb(0,0,0)", backgroundColor: "rgb(255,255,255)" }),
+  getComputedStyle: () => ({
+    color: "rgb(0,0,0)",
+    backgroundColor: "rgb(255,255,255)",
+  }),
   matchMedia: () => ({ addEventListener() {} }),
   requestAnimationFrame() {},
 });
@@ -94,13 +96,20 @@ function styled(root, rules) {
 
 /** What is written into a node: its own attributes, then its style, which wins. */
 function valuesOf(node, styles) {
-  const own = [...node.attributes].filter(({ name }) => PLACED.has(name) || SHOWN.has(name));
-  const inline = [...(node.style ?? [])].map((name) => [name, node.style.getPropertyValue(name)]);
+  const own = [...node.attributes].filter(
+    ({ name }) => PLACED.has(name) || SHOWN.has(name),
+  );
+  const inline = [...(node.style ?? [])].map((name) => [
+    name,
+    node.style.getPropertyValue(name),
+  ]);
   const sheet = Object.entries(styles.get(node) ?? {});
   const values = [
     ...own.map(({ name, value }) => [name, value]),
     ...sheet.map(([name, { value }]) => [name, value]),
-    ...inline.filter(([name]) => SHOWN.has(name) && !styles.get(node)?.[name]?.important),
+    ...inline.filter(
+      ([name]) => SHOWN.has(name) && !styles.get(node)?.[name]?.important,
+    ),
   ].map(([name, value]) => [name, plain(value)]);
   return Object.fromEntries(values);
 }
@@ -117,7 +126,9 @@ function drawn(node, styles) {
   const inside = [...node.childNodes].map((child) => drawn(child, styles)).join("");
   if (!inside && ["g", "text"].includes(node.localName)) return "";
   const attributes = Object.entries(values)
-    .filter(([name, value]) => !["", COMMON[name]].includes(value) && name !== "display")
+    .filter(
+      ([name, value]) => !["", COMMON[name]].includes(value) && name !== "display",
+    )
     .map(([name, value]) => ` ${name}="${escape(value)}"`)
     .join("");
   return `<${node.localName}${attributes}>${inside}</${node.localName}>`;
@@ -141,7 +152,10 @@ function tableOf({ caption, header, rows }) {
     `<${tag}${scope ? ` scope="${scope}"` : ""}>${escape(value ?? "")}</${tag}>`;
   const head = header.map(cell("th", "col")).join("");
   const body = rows
-    .map(([first, ...others]) => `<tr>${cell("th", "row")(first)}${others.map(cell("td")).join("")}</tr>`)
+    .map(
+      ([first, ...others]) =>
+        `<tr>${cell("th", "row")(first)}${others.map(cell("td")).join("")}</tr>`,
+    )
     .join("");
   return `<table><caption>${escape(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`;
 }
@@ -161,7 +175,10 @@ async function still({ figure: name, state }) {
   const el = document.createElement("div");
   document.body.replaceChildren(el);
   const sheet = css("kit") + css(name);
-  const end = figure(spec, sheet).render({ model: modelOf(structuredClone(state)), el });
+  const end = figure(spec, sheet).render({
+    model: modelOf(structuredClone(state)),
+    el,
+  });
   const root = el.firstElementChild.shadowRoot;
   const fault = root.querySelector(".error:not([hidden])");
   if (fault) throw Error(`${name}: ${fault.textContent}`);
@@ -176,5 +193,6 @@ async function still({ figure: name, state }) {
 }
 
 const answers = [];
-for (const asked of JSON.parse(await text(process.stdin))) answers.push(await still(asked));
+for (const asked of JSON.parse(await text(process.stdin)))
+  answers.push(await still(asked));
 console.log(JSON.stringify(answers));

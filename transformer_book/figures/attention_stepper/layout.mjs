@@ -1,5 +1,12 @@
 // Where everything stands: the numbers of one query, one pair, the map. Pure: no DOM.
-import { cividis, inkOn, matrixFrame, number, quote, tokenText } from "../kit/index.mjs";
+import {
+  cividis,
+  inkOn,
+  matrixFrame,
+  number,
+  quote,
+  tokenText,
+} from "../kit/index.mjs";
 import { sum } from "./model.mjs";
 import { LAST } from "./numbers.mjs";
 
@@ -18,16 +25,31 @@ function bandsOf(root, wide) {
     { part: "scale", step: 3, label: `÷${root}`, size: size(TALL, 40) },
     { part: "mask", step: 4, label: "mask", size: size(TALL, 33) },
     { part: "softmax", step: 5, label: size("softmax", "w"), size: size(TALL, 34) },
-    wide && { part: "output", name: "value", step: 6, kind: "bars", label: "v", size: 32 },
-    { part: "output", step: 6, kind: "bars", label: size("w × v", "w·v"), size: size(32, 30) },
+    wide && {
+      part: "output",
+      name: "value",
+      step: 6,
+      kind: "bars",
+      label: "v",
+      size: 32,
+    },
+    {
+      part: "output",
+      step: 6,
+      kind: "bars",
+      label: size("w × v", "w·v"),
+      size: size(32, 30),
+    },
   ].filter(Boolean);
 }
 
 export function frames(labels, root, width) {
   const rows = [...labels.map((text) => `▸${text}`), "▸ softmax"];
-  const fitting = (room) => matrixFrame({ rows, cols: labels, width: room, max: 72, min: 20 });
+  const fitting = (room) =>
+    matrixFrame({ rows, cols: labels, width: room, max: 72, min: 20 });
   const half = fitting(width / 2 - 14);
-  const frame = half.cell >= FITS && 2 * half.width + 24 <= width ? half : fitting(width);
+  const frame =
+    half.cell >= FITS && 2 * half.width + 24 <= width ? half : fitting(width);
   const wide = frame.cell >= FITS;
   const bands = bandsOf(root, wide);
   let at = 0;
@@ -38,7 +60,8 @@ export function frames(labels, root, width) {
   if (wide) {
     const cut = Math.max(1, Math.floor((frame.cell - 4) / 7.5));
     const ledger = { ...frame, wide, bands, height: frame.top + at + 4 };
-    const tall = frame === half ? Math.max(TALL, Math.min(frame.cell, at / labels.length)) : TALL;
+    const tall =
+      frame === half ? Math.max(TALL, Math.min(frame.cell, at / labels.length)) : TALL;
     const map = { ...frame, flat: true, top: 26, tall };
     map.height = map.top + tall * labels.length + 6;
     return { ledger, map, heads: (token) => tokenText(token, cut), names: labels };
@@ -49,7 +72,12 @@ export function frames(labels, root, width) {
   const longest = 3 + Math.max(...labels.map(signs));
   const left = Math.min(Math.max(50, width - at - 2), 14 + 7.5 * longest);
   const ledger = {
-    wide, bands, left, top: 26, width: left + at + 2, height: 30 + 24 * labels.length,
+    wide,
+    bands,
+    left,
+    top: 26,
+    width: left + at + 2,
+    height: 30 + 24 * labels.length,
     room: Math.floor((left - 8) / 7.5) - 1 - signs(names.at(-1)),
   };
   return { ledger, map, heads: (_, i) => names[i], names };
@@ -80,7 +108,9 @@ function bars(values, most, { x, y, width, height }) {
 /** A number in at most five signs. */
 export function fit(x) {
   const size = Math.abs(x);
-  return size < 1e4 ? number(x, size < 9.995 ? 2 : size < 99.95 ? 1 : 0) : x.toExponential(0);
+  return size < 1e4
+    ? number(x, size < 9.995 ? 2 : size < 99.95 ? 1 : 0)
+    : x.toExponential(0);
 }
 
 /** "= 2.60", or "≈ 2.60" where it, or what it is made from, is shown with too few digits. */
@@ -96,7 +126,12 @@ export function entry(geometry, band, [i, j], at) {
     key: () => ({ d: bars(key[j], most.match, at), tone: "key" }),
     value: () => ({ d: bars(value[j], most.value, at), tone: "value" }),
     output: () => ({
-      d: bars(value[j].map((x) => x * weights[i][j]), most.value, at), tone: "value",
+      d: bars(
+        value[j].map((x) => x * weights[i][j]),
+        most.value,
+        at,
+      ),
+      tone: "value",
     }),
     scores: () => ({ text: fit(scores[i][j]) }),
     scale: () => ({ text: fit(scaled[i][j]) }),
@@ -104,9 +139,14 @@ export function entry(geometry, band, [i, j], at) {
       text: open[i][j] ? (geometry.ledger.wide ? fit(scaled[i][j]) : "✓") : "-inf",
       masked: !open[i][j],
     }),
-    softmax: () => open[i][j]
-      ? { text: number(weights[i][j]), fill: cividis(weights[i][j]), ink: inkOn(weights[i][j]) }
-      : { text: "0", masked: true },
+    softmax: () =>
+      open[i][j]
+        ? {
+            text: number(weights[i][j]),
+            fill: cividis(weights[i][j]),
+            ink: inkOn(weights[i][j]),
+          }
+        : { text: "0", masked: true },
   };
   return shapes[band.name ?? band.part]();
 }
@@ -144,23 +184,31 @@ export function closeUp(geometry, pair) {
     flat
       ? { x: place < 0 ? 48 : 56 + (place + 0.5) * column, y: 10 + 20 * (line + 1) }
       : { x: 40 + (line + 0.5) * column, y: 12 + 20 * (place + 1) };
-  const texts = dims.map((d, c) => ({ text: String(d + 1), tone: "quiet", ...at(-1, c) }));
+  const texts = dims.map((d, c) => ({
+    text: String(d + 1),
+    tone: "quiet",
+    ...at(-1, c),
+  }));
   lines.forEach((line, l) => {
     const { label, tone, strong, values, total } = line;
-    const shown = (text) => (geometry.step < line.from ? { text: "·", tone: "quiet" } : { text, tone });
+    const shown = (text) =>
+      geometry.step < line.from ? { text: "·", tone: "quiet" } : { text, tone };
     texts.push({ text: label, tone, strong, ...at(l, -1), head: flat });
     dims.forEach((d, c) => texts.push({ ...shown(fit(values[d])), ...at(l, c) }));
     if (total !== undefined)
       texts.push({
-        ...shown(is(total, ...values)), strong,
+        ...shown(is(total, ...values)),
+        strong,
         ...at(l, dims.length + 0.15 * flat),
       });
   });
   return {
-    lines, texts,
+    lines,
+    texts,
     width: flat ? 58 + (room + 1.3) * column : 40 + 3 * column,
     height: flat ? 80 : 24 + 20 * (room + 1),
-    rest: size.length > room ? `, the ${room} largest of ${size.length} dimensions` : "",
+    rest:
+      size.length > room ? `, the ${room} largest of ${size.length} dimensions` : "",
   };
 }
 
@@ -169,20 +217,29 @@ export function mapData(geometry, active) {
   const [i, j] = active;
   const done = step > 4; // nothing of a step that is to come
   const label = (kind) => (token, c) => ({
-    text: kind === "key" ? heads(token, c) : `${c === i ? "▸" : ""}${names[c]}`, kind,
+    text: kind === "key" ? heads(token, c) : `${c === i ? "▸" : ""}${names[c]}`,
+    kind,
     label: `${kind} ${quote(token)}`,
   });
   return {
-    frame: map, rows: tokens.map(label("query")), cols: tokens.map(label("key")),
-    note: done ? `weight of ${quote(tokens[i], 12)} → ${quote(tokens[j], 12)}: ${number(weights[i][j])}`
+    frame: map,
+    rows: tokens.map(label("query")),
+    cols: tokens.map(label("key")),
+    note: done
+      ? `weight of ${quote(tokens[i], 12)} → ${quote(tokens[j], 12)}: ${number(weights[i][j])}`
       : "weights come at softmax",
     cells: weights.map((row, r) =>
       row.map((w, c) => ({
-        text: done && open[r][c] ? number(w) : "", masked: step > 3 && !open[r][c], area: done && w,
-        part: r === i ? "softmax" : undefined, fill: done && open[r][c] ? cividis(w) : "transparent",
+        text: done && open[r][c] ? number(w) : "",
+        masked: step > 3 && !open[r][c],
+        area: done && w,
+        part: r === i ? "softmax" : undefined,
+        fill: done && open[r][c] ? cividis(w) : "transparent",
         ink: inkOn(w),
-        label: `query ${quote(tokens[r])}, key ${quote(tokens[c])}` +
-          (done ? `: weight ${number(w)}` : "") + (step < 4 || open[r][c] ? "" : ", may not look"),
+        label:
+          `query ${quote(tokens[r])}, key ${quote(tokens[c])}` +
+          (done ? `: weight ${number(w)}` : "") +
+          (step < 4 || open[r][c] ? "" : ", may not look"),
       })),
     ),
   };

@@ -14,7 +14,9 @@ export function near(word, words) {
   // where the words part; if nowhere, -1 >>> 0 is the largest number
   const shared = (other) => [...word].findIndex((sign, i) => sign !== other[i]) >>> 0;
   const apart = (other) => Math.abs(other.length - word.length);
-  return [...words].sort((a, b) => shared(b) - shared(a) || apart(a) - apart(b)).slice(0, 3);
+  return [...words]
+    .sort((a, b) => shared(b) - shared(a) || apart(a) - apart(b))
+    .slice(0, 3);
 }
 
 /** Cuts a text as word_model.split does: { words } or { words, problem } in plain words. */
@@ -26,10 +28,17 @@ export function split(text, model) {
   const unknown = found.find((word) => !known.has(word));
   const most = Math.min(MOST, model.positions?.length || MOST);
   if (unknown !== undefined)
-    return { words: found, problem: `The model does not know “${unknown.slice(0, 24)}”. Words ` +
-      `that look like it: ${near(unknown.slice(0, 24), model.words).join(", ")}.` };
+    return {
+      words: found,
+      problem:
+        `The model does not know “${unknown.slice(0, 24)}”. Words ` +
+        `that look like it: ${near(unknown.slice(0, 24), model.words).join(", ")}.`,
+    };
   if (found.length < 2 || found.length > most)
-    return { words: found, problem: `It takes 2 to ${most} words, got ${found.length}.` };
+    return {
+      words: found,
+      problem: `It takes 2 to ${most} words, got ${found.length}.`,
+    };
   return { words: found };
 }
 
@@ -45,7 +54,9 @@ export function given(state) {
     ),
   );
   return {
-    tokens: words, query: times(x, model.query), key: times(x, model.key),
+    tokens: words,
+    query: times(x, model.query),
+    key: times(x, model.key),
     value: times(x, model.value),
   };
 }

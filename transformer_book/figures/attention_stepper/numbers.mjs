@@ -4,7 +4,6 @@ import { dot, split, sum, times } from "./model.mjs";
 export const TITLES = ["Q", "K", "scores", "scale", "mask", "softmax", "weights × V"];
 export const LAST = TITLES.length - 1;
 
-
 function softmax(scores, open) {
   const top = Math.max(...scores.filter((_, j) => open[j]));
   const powers = scores.map((x, j) => (open[j] ? Math.exp(x - top) : 0));

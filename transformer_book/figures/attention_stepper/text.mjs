@@ -1,5 +1,13 @@
 // What AttentionStepper says, in words, table and code; attention_steps.py says the same. No DOM.
-import { number, percent, python, pythonRows, quote, short, tokenText } from "../kit/index.mjs";
+import {
+  number,
+  percent,
+  python,
+  pythonRows,
+  quote,
+  short,
+  tokenText,
+} from "../kit/index.mjs";
 import { sum } from "./model.mjs";
 import { TITLES, within } from "./numbers.mjs";
 
@@ -11,7 +19,8 @@ const visible = ({ open }, i) => sum(open[i].map(Number));
 const masked = (geometry, i) => {
   const n = geometry.tokens.length;
   const closed = n - visible(geometry, i);
-  return closed ? `${closed} of ${n} keys are masked`
+  return closed
+    ? `${closed} of ${n} keys are masked`
     : geometry.open.every((row, a) => row.every((x, b) => x === b <= a)) // causal
       ? "as the last token, it may look at every key"
       : "nothing is masked";
@@ -26,9 +35,14 @@ const about = (x) => `${Math.abs(x - number(x)) < 1e-9 ? "" : "about "}${number(
 /** Where a query looks most, what scores are divided by, how much is masked. */
 function whole(geometry, i) {
   const { weights, tokens } = geometry;
-  const best = weights[i].map((w, j) => [w, j]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-  const looks = best.slice(0, 2).filter(([w]) => w > 0)
-    .map(([w, j]) => `${percent(w)} at ${quote(tokens[j])}`).join(", ");
+  const best = weights[i]
+    .map((w, j) => [w, j])
+    .sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const looks = best
+    .slice(0, 2)
+    .filter(([w]) => w > 0)
+    .map(([w, j]) => `${percent(w)} at ${quote(tokens[j])}`)
+    .join(", ");
   return (
     `Query ${quote(tokens[i])} looks ${looks || "at nothing"}; scores are divided ` +
     `by ${rootIs(geometry)}; ${masked(geometry, i)}.`
@@ -41,8 +55,11 @@ export function sentence(geometry, active) {
   const n = tokens.length;
   const [i, j] = within(active ?? geometry.pair, n);
   const [q, k, d] = [quote(tokens[i]), quote(tokens[j]), query[0].length];
-  const [score, small, share] =
-    [number(scores[i][j]), number(scaled[i][j]), percent(weights[i][j])];
+  const [score, small, share] = [
+    number(scores[i][j]),
+    number(scaled[i][j]),
+    percent(weights[i][j]),
+  ];
   const seen = visible(geometry, i);
   const better = scores[i].filter((x) => x > scores[i][j]).length;
   const said = [
@@ -59,8 +76,10 @@ export function sentence(geometry, active) {
       `${n} values, ${share} of it from ${k}. ${whole(geometry, i)}`,
   ];
   const { held, pair } = geometry;
-  const other = held && held !== `${[i, j]}`
-    ? ` Held: ${pair.map((at) => quote(tokens[at])).join(" → ")}.` : "";
+  const other =
+    held && held !== `${[i, j]}`
+      ? ` Held: ${pair.map((at) => quote(tokens[at])).join(" → ")}.`
+      : "";
   return `Step ${step + 1} of ${TITLES.length}, ${TITLES[step]}: ${said[step]}${other}`;
 }
 
@@ -69,49 +88,91 @@ export function table({ tokens, scores, scaled, open, weights, pair: [i], root }
     caption: `The steps of query ${quote(tokens[i])}, one row per key`,
     header: ["key", "q · k", `÷ ${root}`, "may look", "weight"],
     rows: tokens.map((token, j) => [
-      tokenText(token, 40), number(scores[i][j], 4), number(scaled[i][j], 4),
-      open[i][j] ? "yes" : "no", number(weights[i][j], 4),
+      tokenText(token, 40),
+      number(scores[i][j], 4),
+      number(scaled[i][j], 4),
+      open[i][j] ? "yes" : "no",
+      number(weights[i][j], 4),
     ]),
   };
 }
 
 /** The equation and the PyTorch line; the part of the current step is marked. */
 export function formula({ step }) {
-  const part = (at, text, tone = "") =>
-    [PARTS[at], text, `${tone}${at === step ? " now" : ""}`];
+  const part = (at, text, tone = "") => [
+    PARTS[at],
+    text,
+    `${tone}${at === step ? " now" : ""}`,
+  ];
   return {
     equation: [
-      part(5, "softmax"), "( ", part(0, "Q", "query"), part(2, " · "), part(1, "Kᵀ", "key"), " ",
-      part(3, "/ √dₖ"), " ", part(4, "+ mask"), " ) ", part(6, "V", "value"),
+      part(5, "softmax"),
+      "( ",
+      part(0, "Q", "query"),
+      part(2, " · "),
+      part(1, "Kᵀ", "key"),
+      " ",
+      part(3, "/ √dₖ"),
+      " ",
+      part(4, "+ mask"),
+      " ) ",
+      part(6, "V", "value"),
     ],
     code: [
-      part(5, "torch.softmax"), "((", part(0, "query", "query"), part(2, " @ "),
-      part(1, "key.mT", "key"), part(3, " * d_key**-0.5"), ")", part(4, ".masked_fill(~mask, -inf)"),
-      ", dim=-1)", part(6, " @ value", "value"),
+      part(5, "torch.softmax"),
+      "((",
+      part(0, "query", "query"),
+      part(2, " @ "),
+      part(1, "key.mT", "key"),
+      part(3, " * d_key**-0.5"),
+      ")",
+      part(4, ".masked_fill(~mask, -inf)"),
+      ", dim=-1)",
+      part(6, " @ value", "value"),
     ],
   };
 }
 
 /** The state as a program that asserts the weights and the output of the picked query. */
 export function pytorch(state, geometry) {
-  const { tokens, query, key, value, open, scores, weights, output, pair: [i] } = geometry;
+  const {
+    tokens,
+    query,
+    key,
+    value,
+    open,
+    scores,
+    weights,
+    output,
+    pair: [i],
+  } = geometry;
   const tensor = (list) => `torch.tensor(${list}, dtype=torch.float64)`;
   const rows = (all) => tensor(pythonRows(all));
   const shown = (row) => tensor(python(row.map((x) => Number(x.toFixed(6)))));
-  const mask = { none: "None", causal: '"causal"' }[state.mask] ??
+  const mask =
+    { none: "None", causal: '"causal"' }[state.mask] ??
     `${rows(open).replace("float64", "bool")}  # True = may look`;
   return [
-    "import torch", "from transformer_lib.attention import attention, attention_weights", "",
+    "import torch",
+    "from transformer_lib.attention import attention, attention_weights",
+    "",
     `tokens = ${python(tokens)}`,
-    `query = ${rows(query)}`, `key = ${rows(key)}`, `value = ${rows(value)}`,
-    `mask = ${mask}`, "",
+    `query = ${rows(query)}`,
+    `key = ${rows(key)}`,
+    `value = ${rows(value)}`,
+    `mask = ${mask}`,
+    "",
     `i = ${i}  # the query of tokens[i]`,
     "scores = query[i] @ key.T",
     "weights = attention_weights(query, key, mask)[i]",
-    "output = attention(query, key, value, mask)[i]", "",
-    `shown_scores = ${shown(scores[i])}`, `shown_weights = ${shown(weights[i])}`, `shown_output = ${shown(output[i])}`,
+    "output = attention(query, key, value, mask)[i]",
+    "",
+    `shown_scores = ${shown(scores[i])}`,
+    `shown_weights = ${shown(weights[i])}`,
+    `shown_output = ${shown(output[i])}`,
     "torch.testing.assert_close(scores, shown_scores, rtol=1e-5, atol=1e-5)",
     "torch.testing.assert_close(weights, shown_weights, rtol=0, atol=1e-5)",
-    "torch.testing.assert_close(output, shown_output, rtol=1e-5, atol=1e-5)", "",
+    "torch.testing.assert_close(output, shown_output, rtol=1e-5, atol=1e-5)",
+    "",
   ].join("\n");
 }

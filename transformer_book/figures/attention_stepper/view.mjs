@@ -5,30 +5,40 @@ import { frames, largest, mapData } from "./layout.mjs";
 import { LAST, TITLES, numbers, pairOf, within } from "./numbers.mjs";
 import { formula, pytorch, sentence, table } from "./text.mjs";
 import { h, matrix, set, tokenText } from "../kit/index.mjs";
-import * as must from "../kit/schema.mjs";
+import * as must from "../kit/index.mjs";
 
 export { pytorch, sentence, table };
 
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
   const { model } = state;
-  const three = (n, { query, value }) =>
-    ({ query: must.table(n, query), key: must.table(n, query), value: must.table(n, value) });
+  const three = (n, { query, value }) => ({
+    query: must.table(n, query),
+    key: must.table(n, query),
+    value: must.table(n, value),
+  });
   const x = model?.embedding;
-  if (model) must.parts({
-    words: must.list(must.text, 1, 999), embedding: must.table(model.words?.length, x),
-    positions: (rows, name) => rows?.length && must.table(rows.length, x)(rows, name),
-    ...three(x?.[0]?.length, model),
-  })(model, "model");
+  if (model)
+    must.parts({
+      words: must.list(must.text, 1, 999),
+      embedding: must.table(model.words?.length, x),
+      positions: (rows, name) => rows?.length && must.table(rows.length, x)(rows, name),
+      ...three(x?.[0]?.length, model),
+    })(model, "model");
   // what follows from the model does not count
   must.keep(model ? { ...state, query: 0, key: 0, value: 0 } : state, {
-    text: must.text, step: must.whole(0, LAST), selected: must.list(must.whole(0, 1e9), 2),
+    text: must.text,
+    step: must.whole(0, LAST),
+    selected: must.list(must.whole(0, 1e9), 2),
   });
   const read = given(state);
   const n = read.tokens?.length;
   must.parts({
-    tokens: must.list(must.text, 2, MOST), ...three(n, read),
-    mask: Array.isArray(state.mask) ? must.list(must.list(must.flag, n), n) : must.one("none", "causal"),
+    tokens: must.list(must.text, 2, MOST),
+    ...three(n, read),
+    mask: Array.isArray(state.mask)
+      ? must.list(must.list(must.flag, n), n)
+      : must.one("none", "causal"),
   })({ ...state, ...read }, "");
   return read;
 }
@@ -40,9 +50,16 @@ export function layout(state, width = 680) {
   const root = `√${query[0].length}`;
   const labels = tokens.map((token) => tokenText(token, 10));
   return {
-    ...vectors, ...numbers(vectors, state), ...frames(labels, root, width),
-    state, width, labels, root, step: state.step,
-    pair: pairOf(state), held: state.locked && `${pairOf(state)}`,
+    ...vectors,
+    ...numbers(vectors, state),
+    ...frames(labels, root, width),
+    state,
+    width,
+    labels,
+    root,
+    step: state.step,
+    pair: pairOf(state),
+    held: state.locked && `${pairOf(state)}`,
     most: { match: largest([...query, ...key]), value: largest(value) },
   };
 }
@@ -68,21 +85,33 @@ function textField(ui) {
     if (slot.hidden && model) build(model.words);
   });
   const field = ui.text({
-    label: "Your text", maxlength: 300, get: () => draft,
+    label: "Your text",
+    maxlength: 300,
+    get: () => draft,
     set: (text) => {
       draft = text;
       return send(false);
     },
   });
-  field.addEventListener("keydown", ({ key, isComposing }) =>
-    key === "Enter" && !isComposing && ui.set(send(true)));
+  field.addEventListener(
+    "keydown",
+    ({ key, isComposing }) => key === "Enter" && !isComposing && ui.set(send(true)),
+  );
   function build(words) {
     slot.hidden = false;
     slot.append(
-      h("div", { class: "line" },
-        field, ui.button({ label: "Show", action: () => send(true) })),
-      h("details", {}, h("summary", { text: `The ${words.length} words it knows` }),
-        h("p", { class: "words token", text: words.join("  ") })),
+      h(
+        "div",
+        { class: "line" },
+        field,
+        ui.button({ label: "Show", action: () => send(true) }),
+      ),
+      h(
+        "details",
+        {},
+        h("summary", { text: `The ${words.length} words it knows` }),
+        h("p", { class: "words token", text: words.join("  ") }),
+      ),
       note,
     );
   }
@@ -93,34 +122,48 @@ function build(ui) {
   const steps = ledger(ui);
   const detail = close();
   const map = matrix(ui, { title: "All queries", label: "Weights, queries by keys" });
-  const step = (label, by, end) => ui.button({
-    label, action: ({ step }) => ({ step: step + by }), disabled: ({ step }) => step === end,
-  });
+  const step = (label, by, end) =>
+    ui.button({
+      label,
+      action: ({ step }) => ({ step: step + by }),
+      disabled: ({ step }) => step === end,
+    });
   return {
     controls: [
       textField(ui),
       ui.select({
         label: "Query",
-        options: (state) => given(state).tokens.map((token, i) => [i, `${i + 1} ${tokenText(token)}`]),
+        options: (state) =>
+          given(state).tokens.map((token, i) => [i, `${i + 1} ${tokenText(token)}`]),
         get: (state) => pairOf(state)[0],
         set: (i, state) => ({ selected: [i, state.selected[1]] }),
       }),
       ui.select({
         label: "Mask",
         options: ({ mask }) => [
-          ["none", "none"], ["causal", "causal"], ...(Array.isArray(mask) ? [[mask, "your own"]] : []),
+          ["none", "none"],
+          ["causal", "causal"],
+          ...(Array.isArray(mask) ? [[mask, "your own"]] : []),
         ],
         get: ({ mask }) => mask,
         set: (mask) => ({ mask }),
       }),
-      h("div", { class: "walk" },
-        step("Back", -1, 0), step("Step", 1, LAST),
+      h(
+        "div",
+        { class: "walk" },
+        step("Back", -1, 0),
+        step("Step", 1, LAST),
         ui.choice({
-          label: "Step", trait: "step",
+          label: "Step",
+          trait: "step",
           options: TITLES.map((title, i) => [i, i === LAST ? "× V" : title]),
-        })),
+        }),
+      ),
     ],
-    formula: { equation: (state) => formula(state).equation, code: (state) => formula(state).code },
+    formula: {
+      equation: (state) => formula(state).equation,
+      code: (state) => formula(state).code,
+    },
     picture: [detail.node, steps.node, map.node],
     draw: (geometry, view) => {
       const pair = within(ui.active(), geometry.tokens.length);
@@ -135,10 +178,18 @@ function build(ui) {
 export default {
   name: "attention_stepper",
   title: "Attention, step by step",
-  tip:
-    "pick a query, press Step. Which key gets the largest score? What becomes of its value?",
+  tip: "pick a query, press Step. Which key gets the largest score? What becomes of its value?",
   traits: [
-    "tokens", "query", "key", "value", "mask", "step", "selected", "locked", "text", "model",
+    "tokens",
+    "query",
+    "key",
+    "value",
+    "mask",
+    "step",
+    "selected",
+    "locked",
+    "text",
+    "model",
   ],
   layout,
   sentence,

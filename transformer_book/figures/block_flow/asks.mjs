@@ -6,14 +6,16 @@ import { createFlow, SIGNS } from "./flow.mjs";
 let page = null; // what follows tokens in this page, once the model is here
 
 const here = ({ source }) => source === "page" && page !== null;
-export const shown = (state) => (here(state) ? page.flow(state.prompt, state.position) : state.flow);
+export const shown = (state) =>
+  here(state) ? page.flow(state.prompt, state.position) : state.flow;
 
 /** The prompt; what cannot be read stays a draft, and the line below says why. */
 export function promptField(ui) {
   const said = h("span", { role: "status" });
   let draft = null;
   const field = ui.text({
-    label: "Your prompt", maxlength: SIGNS,
+    label: "Your prompt",
+    maxlength: SIGNS,
     get: ({ prompt }) => draft ?? prompt,
     disabled: (state) => !here(state),
     set(typed) {
@@ -44,7 +46,8 @@ export function tokenChoice(ui) {
   };
   /** Home and End would scroll the page. */
   const onkeydown = (event) => {
-    const to = { Home: options.firstChild, End: options.lastChild }[event.key]?.firstChild;
+    const to = { Home: options.firstChild, End: options.lastChild }[event.key]
+      ?.firstChild;
     if (!to || event.altKey) return;
     event.preventDefault();
     to.focus();
@@ -62,19 +65,34 @@ export function tokenChoice(ui) {
     if (x < from || x + wide > from + room) options.scrollLeft = x - room / 2;
   }
   const create = (_, i) =>
-    h("label", {},
-      h("input", { type: "radio", name: "token", onchange: () => ui.set({ position: i, selected: [] }) }),
-      h("span"));
+    h(
+      "label",
+      {},
+      h("input", {
+        type: "radio",
+        name: "token",
+        onchange: () => ui.set({ position: i, selected: [] }),
+      }),
+      h("span"),
+    );
   return {
     node,
     draw(geometry) {
       const { flow, state } = geometry;
-      join(options, flow.tokens, (_, i) => i, create, ({ children: [radio, name] }, token, i) => {
-        set(radio, { checked: i === flow.position, disabled: !here(state) });
-        set(name, { text: tokenText(token, 12) });
-      });
+      join(
+        options,
+        flow.tokens,
+        (_, i) => i,
+        create,
+        ({ children: [radio, name] }, token, i) => {
+          set(radio, { checked: i === flow.position, disabled: !here(state) });
+          set(name, { text: tokenText(token, 12) });
+        },
+      );
       set(options, { tabindex: here(state) ? null : "0" }); // what scrolls has a tab stop
-      set(legend, { text: `Follow token ${flow.position + 1} of ${flow.tokens.length}` });
+      set(legend, {
+        text: `Follow token ${flow.position + 1} of ${flow.tokens.length}`,
+      });
       reveal(geometry);
       ends();
     },
@@ -85,10 +103,14 @@ export function tokenChoice(ui) {
 export function origin(ui) {
   const node = h("div", { class: "origin" });
   const own = h("span", { text: "Numbers from Python: your own model. " });
-  const ask = ui.button({ label: "Ask the book's model", action: () => ({ source: "page", selected: [] }) });
+  const ask = ui.button({
+    label: "Ask the book's model",
+    action: () => ({ source: "page", selected: [] }),
+  });
   let asked = null;
   ui.bind(({ source }) => {
-    if (source === "page") asked ??= bring(ui, "manual-lm", (model) => (page ??= createFlow(model)));
+    if (source === "page")
+      asked ??= bring(ui, "manual-lm", (model) => (page ??= createFlow(model)));
     const parts = source === "page" ? [asked] : [own, ask];
     if (node.firstChild !== parts[0]) node.replaceChildren(...parts);
   });

@@ -2,7 +2,8 @@
 import { python } from "../kit/index.mjs";
 import { leader } from "./text.mjs";
 
-const numbers = (flow) => python([best(flow), flow.lengths, flow.changes, flow.cosines]);
+const numbers = (flow) =>
+  python([best(flow), flow.lengths, flow.changes, flow.cosines]);
 const leaders = (flow) => flow.top.map((_, r) => leader(flow, r));
 const best = (flow) => flow.top.map(([[, p]]) => p);
 
@@ -52,9 +53,11 @@ assert len(said) == len(length) == len(change) + 1
 assert bool(((0 <= probability) & (probability <= 1)).all())
 before = length[:-1]
 total = (before**2 + change**2 + 2 * before * change * cosine).sqrt()
-${flow.norm === "pre"
+${
+  flow.norm === "pre"
     ? "torch.testing.assert_close(total, length[1:], rtol=1e-2, atol=1e-2)"
-    : "assert bool(total.isfinite().all())  # a norm follows"}
+    : "assert bool(total.isfinite().all())  # a norm follows"
+}
 `;
 
 /** The library builds the random stack again. */
@@ -68,7 +71,9 @@ const BOOKS = { pre: 24.59, post: 8 }; // how long the stream of the book's stac
 export function pytorch({ source, residual, stacks }, { flow }) {
   const random = stacks[residual];
   const book = Math.abs(random.lengths.at(-1) - BOOKS[residual]) < 0.01;
-  const library = book ? "from transformer_book.figures.block_flow.streams import random_stacks\n" : "";
+  const library = book
+    ? "from transformer_book.figures.block_flow.streams import random_stacks\n"
+    : "";
   const stream = (source === "Python" ? sums : again)(flow);
   return `import torch\n${library}${stream}${book ? rebuilt(random, residual) : "\n# your stack is not in this page\n"}`;
 }

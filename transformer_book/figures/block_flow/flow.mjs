@@ -41,9 +41,14 @@ export function createFlow(model) {
 
   /** What is wrong with a prompt, and what to do; or "". */
   function problem(prompt) {
-    const not = (most, what, count) => (count < 1 || count > most) &&
+    const not = (most, what, count) =>
+      (count < 1 || count > most) &&
       `A prompt must be 1 to ${most} ${what}, this one has ${count}: ${count ? "delete some" : "type a letter"}`;
-    return not(SIGNS, "characters", [...prompt].length) || not(TOKENS, "tokens", tokenizer.encode(prompt).length) || "";
+    return (
+      not(SIGNS, "characters", [...prompt].length) ||
+      not(TOKENS, "tokens", tokenizer.encode(prompt).length) ||
+      ""
+    );
   }
   /** Reads what is new of the prompt; the place of the followed token comes back. */
   function read(prompt, position) {
@@ -72,7 +77,10 @@ export function createFlow(model) {
     const order = depths.map((shares) => leaders(shares.slice(0, tokenizer.size)));
     const answer = order.at(-1)[0];
     return {
-      prompt, position: place, tokens: ids.map(name), norm: model.config.residual,
+      prompt,
+      position: place,
+      tokens: ids.map(name),
+      norm: model.config.residual,
       lengths: states.map((x) => round(length(x))),
       changes: changes.map((x) => round(length(x))),
       cosines: changes.map((x, i) => round(cosine(x, states[i]))),

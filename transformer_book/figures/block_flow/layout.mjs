@@ -5,8 +5,13 @@ import { block, brief, degrees, leader, part } from "./text.mjs";
 const HEAD = 24; // height of the line of names
 const KINDS = { attention: "attention", "feed-forward": "ff", embedding: "stream" };
 const SIGN = 7.6; // width of one monospace sign
-const text = (x, y, words, kind = null, anchor = null) =>
-  ({ x, y, text: words, class: kind, "text-anchor": anchor });
+const text = (x, y, words, kind = null, anchor = null) => ({
+  x,
+  y,
+  text: words,
+  class: kind,
+  "text-anchor": anchor,
+});
 
 /** The frame of the rows in `room` pixels. */
 export function frame({ lengths, changes }, room) {
@@ -17,7 +22,12 @@ export function frame({ lengths, changes }, room) {
   const most = Math.max(...lengths, ...changes);
   const height = HEAD + place.tall * lengths.length;
   return {
-    ...place, narrow, room, height, unit: place.half / most, step: (room - place.words) / 3,
+    ...place,
+    narrow,
+    room,
+    height,
+    unit: place.half / most,
+    step: (room - place.words) / 3,
   };
 }
 
@@ -26,7 +36,8 @@ const top = ({ tall }, r) => HEAD + r * tall;
 /** The band: half its width is the length of the stream. */
 function band({ lengths }, at) {
   const ends = lengths.flatMap((length, r) =>
-    [r ? 0.4 : 0, 1].map((share) => [at.unit * length, top(at, r) + share * at.tall]));
+    [r ? 0.4 : 0, 1].map((share) => [at.unit * length, top(at, r) + share * at.tall]),
+  );
   const side = (sign, all) => all.map(([half, y]) => [at.middle + sign * half, y]);
   return `${line([...side(1, ends), ...side(-1, ends.toReversed())])}Z`;
 }
@@ -41,19 +52,28 @@ export function around({ flow, frame: at }) {
   return {
     paths: [
       { d: band(flow, at), class: "band", "data-part": "stream" },
-      ...groups.map((y) => ({ d: `M${left} ${y + 4}v${2 * tall - 8}`, class: "group" })),
+      ...groups.map((y) => ({
+        d: `M${left} ${y + 4}v${2 * tall - 8}`,
+        class: "group",
+      })),
     ],
     texts: [
       text(middle, 10, narrow ? "stream" : "stream, its length", "quiet", "middle"),
       ...(narrow ? [] : [text(added, 10, "addition", "quiet")]),
-      text(words, 10, narrow ? `next after ${end}` : `the lens reads: next token after ${end}`, "quiet"),
+      text(
+        words,
+        10,
+        narrow ? `next after ${end}` : `the lens reads: next token after ${end}`,
+        "quiet",
+      ),
     ],
   };
 }
 
 /** An arrow from (x, y): as long as the addition, at its angle to a stream that flows down. */
 const arrow = (x, y, length, angle) => ({
-  d: `M0 0v${Math.max(length, 5)}l-4 -5m4 5l4 -5`, transform: `translate(${x} ${y})rotate(${-angle})`,
+  d: `M0 0v${Math.max(length, 5)}l-4 -5m4 5l4 -5`,
+  transform: `translate(${x} ${y})rotate(${-angle})`,
 });
 
 function addition({ lengths, changes, cosines }, at, r, y) {
@@ -88,8 +108,12 @@ function lens(flow, at, r, y) {
     bars.push({ x, y: low, width: wide, height, class: strong ? "answer" : "other" });
     const kind = strong ? "strong" : "";
     const share = narrow
-      ? text(x, y + 35, brief(p), kind) : text(x + step - 12, y + 12, brief(p), kind, "end");
-    return [text(x, y + (narrow ? 20 : 12), tokenText(token, limit), `token ${kind}`), share];
+      ? text(x, y + 35, brief(p), kind)
+      : text(x + step - 12, y + 12, brief(p), kind, "end");
+    return [
+      text(x, y + (narrow ? 20 : 12), tokenText(token, limit), `token ${kind}`),
+      share,
+    ];
   });
   return { bars, texts };
 }
@@ -103,15 +127,19 @@ export function row({ flow, frame: at }, r) {
   const read = lens(flow, at, r, y);
   const name = narrow
     ? [text(words, y + 7, r ? `${block(r)} ${part(r)}` : "embedding", kind)]
-    : [text(64, y + 12, part(r), kind),
-      ...(r % 2 ? [text(12, y + 12, `block ${block(r)}`, "quiet")] : [])];
+    : [
+        text(64, y + 12, part(r), kind),
+        ...(r % 2 ? [text(12, y + 12, `block ${block(r)}`, "quiet")] : []),
+      ];
   return {
     part: kind,
     box: { x: 0, y: y + 1, width: room, height: tall - 2 },
     paths: added.paths,
     bars: read.bars,
     texts: [
-      ...name, ...added.texts, ...read.texts,
+      ...name,
+      ...added.texts,
+      ...read.texts,
       text(middle, y + tall * 0.7, number(flow.lengths[r], 1), "strong", "middle"),
     ],
   };
@@ -138,13 +166,21 @@ export function stack({ residual, stacks }, room) {
   const both = (values) => line(side(values, 1)) + line(side(values, -1));
   const step = at(1) - at(0);
   const bars = shares.map((share, i) => ({
-    x: at(i) + 0.1 * step, y: LOW - 40 * share, width: 0.8 * step, height: 40 * share,
+    x: at(i) + 0.1 * step,
+    y: LOW - 40 * share,
+    width: 0.8 * step,
+    height: 40 * share,
     class: KINDS[part(i + 1)],
   }));
   return {
-    width: room, height: LOW + 22, bars,
+    width: room,
+    height: LOW + 22,
+    bars,
     paths: [
-      { d: `${line([...side(lengths, 1), ...side(lengths, -1).toReversed()])}Z`, class: "band" },
+      {
+        d: `${line([...side(lengths, 1), ...side(lengths, -1).toReversed()])}Z`,
+        class: "band",
+      },
       { d: residual === "pre" ? both(rootOf(lengths)) : "", class: "root" },
       { d: `M${SIDE} ${LOW}H${room - SIDE}`, class: "rule" },
     ],

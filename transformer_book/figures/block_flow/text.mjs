@@ -1,7 +1,8 @@
 // What BlockFlow says; block_words.py says the same. No DOM.
 import { number, percent, quote, tokenText } from "../kit/index.mjs";
 
-export const part = (row) => (row ? ["feed-forward", "attention"][row % 2] : "embedding");
+export const part = (row) =>
+  row ? ["feed-forward", "attention"][row % 2] : "embedding";
 export const block = (row) => (row + 1) >> 1;
 
 /** The angle of an addition against the stream that it meets. */
@@ -10,7 +11,8 @@ export const degrees = (cosine) =>
 
 /** A probability in words; what is rounded to 0 or 1 is neither. */
 const share = (x) => percent(Math.min(Math.max(x, 1e-9), 1 - 1e-9));
-export const brief = (x) => share(x).replace("less than ", "<").replace("more than ", ">");
+export const brief = (x) =>
+  share(x).replace("less than ", "<").replace("more than ", ">");
 
 export const leader = (flow, row) => flow.top.at(row)[0][0];
 
@@ -27,7 +29,9 @@ function emergence(flow) {
   const first = answerFrom(flow);
   const answer = quote(leader(flow, -1));
   if (first === 0) return `The lens reads ${answer} from the embedding on`;
-  const said = flow.top.slice(0, first).map(([[text]]) => text)
+  const said = flow.top
+    .slice(0, first)
+    .map(([[text]]) => text)
     .filter((text, i, all) => text !== all[i - 1])
     .filter((_, i, all) => i < 2 || i === all.length - 1);
   return (
@@ -51,12 +55,17 @@ const way = (angle) =>
 /** What row r adds, and what the lens reads there. */
 export function sentenceOf(flow, r) {
   const { lengths, changes, cosines, norm } = flow;
-  const reads = flow.top[r].map(([text, p]) => `${quote(text)} (${share(p)})`).join(", ");
+  const reads = flow.top[r]
+    .map(([text, p]) => `${quote(text)} (${share(p)})`)
+    .join(", ");
   const now = number(lengths[r], 1);
-  if (r === 0) return `The embedding of t${token(flow)}, has length ${now}. The lens reads ${reads}.`;
+  if (r === 0)
+    return `The embedding of t${token(flow)}, has length ${now}. The lens reads ${reads}.`;
   const angle = degrees(cosines[r - 1]);
   const end =
-    norm === "post" ? `and the norm makes the sum ${now} long` : `which is then ${now} long`;
+    norm === "post"
+      ? `and the norm makes the sum ${now} long`
+      : `which is then ${now} long`;
   return (
     `Block ${block(r)}, ${part(r)}, adds ${number(changes[r - 1], 1)} at ${angle}°, ${way(angle)}, ` +
     `to a stream of ${number(lengths[r - 1], 1)}, ${end}. The lens reads ${reads}.`
@@ -93,12 +102,23 @@ export function table({ flow, state: { residual, stacks } }) {
   const stack = stacks[residual];
   return {
     caption: "The stream behind each layer, and a random stack below",
-    header: ["after", "length", "addition", "angle", ...ranks, `answer ${quote(leader(flow, -1), 40)}`],
+    header: [
+      "after",
+      "length",
+      "addition",
+      "angle",
+      ...ranks,
+      `answer ${quote(leader(flow, -1), 40)}`,
+    ],
     rows: [
       ...flow.lengths.map((_, r) => row(flow, r)),
       ...stack.lengths.map((x, r) => [
-        `random ${residual}-norm stack: ${nameOf(r)}`, number(x),
-        r ? `${percent(stack.shares[r - 1])} of stream + addition` : "", "", "", ...ranks.map(() => ""),
+        `random ${residual}-norm stack: ${nameOf(r)}`,
+        number(x),
+        r ? `${percent(stack.shares[r - 1])} of stream + addition` : "",
+        "",
+        "",
+        ...ranks.map(() => ""),
       ]),
     ],
   };

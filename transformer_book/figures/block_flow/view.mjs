@@ -1,6 +1,6 @@
 // BlockFlow: follow one token's stream through the layers, and see the answer emerge.
 import { figure } from "../kit/index.mjs";
-import * as must from "../kit/schema.mjs";
+import * as must from "../kit/index.mjs";
 import { origin, promptField, shown, tokenChoice } from "./asks.mjs";
 import { pytorch } from "./code.mjs";
 import { frame, stack } from "./layout.mjs";
@@ -14,17 +14,28 @@ function check(state) {
   const { flow, stacks } = state;
   const rows = Math.max(3, Math.min(25, flow?.lengths?.length | 1)); // two layers in each block
   const numbers = (n) => must.list(must.finite, n);
-  const stack = (kind) => must.parts({
-    shares: must.list(must.finite, 2, 99), lengths: numbers(stacks?.[kind]?.shares?.length + 1),
-  });
+  const stack = (kind) =>
+    must.parts({
+      shares: must.list(must.finite, 2, 99),
+      lengths: numbers(stacks?.[kind]?.shares?.length + 1),
+    });
   must.keep(state, {
     flow: must.parts({
-      norm: must.text, tokens: must.list(must.text, 1, 64), position: must.whole(0, flow?.tokens?.length - 1),
-      lengths: numbers(rows), answer: numbers(rows), changes: numbers(rows - 1), cosines: numbers(rows - 1),
+      norm: must.text,
+      tokens: must.list(must.text, 1, 64),
+      position: must.whole(0, flow?.tokens?.length - 1),
+      lengths: numbers(rows),
+      answer: numbers(rows),
+      changes: numbers(rows - 1),
+      cosines: numbers(rows - 1),
       top: must.list(must.list(must.parts([must.text, must.finite]), 3), rows),
     }),
-    stacks: must.parts({ pre: stack("pre"), post: stack("post") }), prompt: must.text, source: must.one("page", "Python"),
-    position: must.whole(0, 63), residual: must.one("pre", "post"), selected: must.place(rows),
+    stacks: must.parts({ pre: stack("pre"), post: stack("post") }),
+    prompt: must.text,
+    source: must.one("page", "Python"),
+    position: must.whole(0, 63),
+    residual: must.one("pre", "post"),
+    selected: must.place(rows),
   });
 }
 
@@ -58,7 +69,8 @@ function build(ui) {
     picture: [stream.node],
     draw(geometry) {
       // behind the live sentence, which speaks of the stream
-      if (!random.node.parentNode) stream.node.parentNode.nextSibling.after(random.node);
+      if (!random.node.parentNode)
+        stream.node.parentNode.nextSibling.after(random.node);
       for (const { draw } of views) draw(geometry);
     },
   };

@@ -54,7 +54,8 @@ function learn(text) {
     const [first, most] = mostFrequent(counts);
     const pair = steps.length < MOST ? first : null;
     steps.push({ words, pair, count: most, size: size(words, numbers) });
-    if (!pair) return { numbers, tokens, steps, order: all.map((word) => places.get(word)) };
+    if (!pair)
+      return { numbers, tokens, steps, order: all.map((word) => places.get(word)) };
     const made = tokens.push(pair.flatMap((id) => tokens[id])) - 1;
     words = words.map((ids, w) => {
       const merged = merge(ids, pair, made);
@@ -82,7 +83,9 @@ export function history(text) {
 export function ranking(words, numbers) {
   const counts = new Map();
   words.forEach((ids, w) => count(counts, ids, numbers[w]));
-  return [...counts].sort(([a, m], [b, n]) => n - m || a - b).map(([key, n]) => [pairOf(key), n]);
+  return [...counts]
+    .sort(([a, m], [b, n]) => n - m || a - b)
+    .map(([key, n]) => [pairOf(key), n]);
 }
 
 /** The step that is shown: a text may have fewer merges than asked for. */

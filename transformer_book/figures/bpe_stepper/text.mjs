@@ -13,8 +13,10 @@ export function decoded(bytes, most = Infinity) {
   } catch {
     return null;
   }
-  const text = new TextDecoder("utf-8", { ignoreBOM: true })
-    .decode(all.subarray(0, most), { stream: true });
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+    all.subarray(0, most),
+    { stream: true },
+  );
   return bytes.length > most ? `${text}…` : text;
 }
 
@@ -39,7 +41,9 @@ function overview({ step, bytes, now, ranked, tokens }) {
     `${rate(bytes, now.size)} bytes per token.`;
   if (!now.pair)
     return `${start} ${
-      ranked.length ? `The figure stops at ${MOST} merges.` : "No pair is left: each word is one token."
+      ranked.length
+        ? `The figure stops at ${MOST} merges.`
+        : "No pair is left: each word is one token."
     }`;
   const ties = ranked.filter(([, count]) => count === now.count).length;
   const why = ties > 1 ? ` (of ${ties} such pairs, the one with the smallest ids)` : "";
@@ -55,8 +59,7 @@ function held(geometry, pair) {
   const name = both(geometry, pair);
   if (rank < 0) return `${name} stand nowhere side by side at this step.`;
   const left = sizeWith(pair);
-  const saves =
-    `Merged, it would leave ${plural(left, "token")}, ${rate(bytes, left)} bytes per token`;
+  const saves = `Merged, it would leave ${plural(left, "token")}, ${rate(bytes, left)} bytes per token`;
   const best = sizeWith(ranked[0][0]);
   const other = rank ? `; the first pair leaves ${best}` : "";
   const chosen = rank === 0 && now.pair ? " It is merged next." : "";
@@ -77,18 +80,36 @@ export function sentence(geometry, active) {
 
 /** The merges so far, then the first pairs of this step. */
 export function table({ step, steps, tokens, shown, sizeWith, bytes }) {
-  const row = (name, pair, count, left) =>
-    [name, ...pair.map((id) => named(tokens[id])), ...pair, count, left, rate(bytes, left)];
+  const row = (name, pair, count, left) => [
+    name,
+    ...pair.map((id) => named(tokens[id])),
+    ...pair,
+    count,
+    left,
+    rate(bytes, left),
+  ];
   return {
     caption: "Merges so far, then the first pairs of this step",
     header: [
-      "entry", "left", "right", "left id", "right id", "times", "tokens then", "bytes per token",
+      "entry",
+      "left",
+      "right",
+      "left id",
+      "right id",
+      "times",
+      "tokens then",
+      "bytes per token",
     ],
     rows: [
       ["bytes", "", "", "", "", "", bytes, rate(bytes, bytes)],
-      ...steps.slice(0, step).map(({ pair, count }, k) =>
-        row(`merge ${k + 1}: ${256 + k}`, pair, count, steps[k + 1].size)),
-      ...shown.map(([pair, count, rank]) => row(`pair ${rank}`, pair, count, sizeWith(pair))),
+      ...steps
+        .slice(0, step)
+        .map(({ pair, count }, k) =>
+          row(`merge ${k + 1}: ${256 + k}`, pair, count, steps[k + 1].size),
+        ),
+      ...shown.map(([pair, count, rank]) =>
+        row(`pair ${rank}`, pair, count, sizeWith(pair)),
+      ),
     ],
   };
 }
@@ -99,30 +120,40 @@ export function pytorch({ text }, { step, steps, now, order, bytes, ranked }) {
   const ids = order.flatMap((w) => now.words[w]);
   const [first] = ranked;
   return [
-    "from collections import Counter", "", "import torch", "",
+    "from collections import Counter",
+    "",
+    "import torch",
+    "",
     "from transformer_lib.tokens import Tokenizer, count_pairs, learn_merges, split_words",
     "",
     `text = ${python(text)}`,
     "words = Counter(tuple(word.encode()) for word in split_words(text))",
     `merges = learn_merges(words, ${step})`,
-    `assert merges == [${merges.join(", ")}]`, "",
+    `assert merges == [${merges.join(", ")}]`,
+    "",
     "tokenizer = Tokenizer(tuple(merges))",
     "ids = torch.tensor(tokenizer.encode(text), dtype=torch.long)",
     `shown = torch.tensor([${ids.join(", ")}], dtype=torch.long)`,
     "torch.testing.assert_close(ids, shown, rtol=0, atol=0)",
-    `assert (len(text.encode()), len(ids)) == (${bytes}, ${now.size})`, "",
+    `assert (len(text.encode()), len(ids)) == (${bytes}, ${now.size})`,
+    "",
     "words = {tuple(tokenizer.encode(bytes(word).decode())): n for word, n in words.items()}",
     "pairs = count_pairs(words)",
     `assert len(pairs) == ${ranked.length}`,
-    ...(first ? [
-      "most_frequent = min(pairs, key=lambda pair: (-pairs[pair], pair))",
-      `assert most_frequent == (${first[0].join(", ")})`,
-      `assert pairs[most_frequent] == ${first[1]}`,
-      "ranked = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))",
-      "shown = [",
-      ...ranked.slice(0, 6).map(([pair, times]) => `    ((${pair.join(", ")}), ${times}),`),
-      "]",
-      "assert ranked[: len(shown)] == shown",
-    ] : []), "",
+    ...(first
+      ? [
+          "most_frequent = min(pairs, key=lambda pair: (-pairs[pair], pair))",
+          `assert most_frequent == (${first[0].join(", ")})`,
+          `assert pairs[most_frequent] == ${first[1]}`,
+          "ranked = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))",
+          "shown = [",
+          ...ranked
+            .slice(0, 6)
+            .map(([pair, times]) => `    ((${pair.join(", ")}), ${times}),`),
+          "]",
+          "assert ranked[: len(shown)] == shown",
+        ]
+      : []),
+    "",
   ].join("\n");
 }

@@ -1,6 +1,5 @@
 // BPEStepper: byte-pair encoding learns tokens from a text, merge by merge.
-import { h, set } from "../kit/index.mjs";
-import { keep, place, text, whole } from "../kit/schema.mjs";
+import { h, keep, place, set, text, whole } from "../kit/index.mjs";
 import { list, picture } from "./panels.mjs";
 import { ROWS, curve, learned, places, words } from "./layout.mjs";
 import { MOST, at, go, history, merge, ranking, size } from "./steps.mjs";
@@ -29,10 +28,22 @@ export function layout(state, room = 680) {
   const ranked = ranking(now.words, numbers);
   const shown = listed(ranked, state.selected);
   const geometry = {
-    ...learnt, state, step, now, ranked, shown, room, bytes: steps[0].size,
+    ...learnt,
+    state,
+    step,
+    now,
+    ranked,
+    shown,
+    room,
+    bytes: steps[0].size,
     half: room < 620 ? room : Math.floor((room - 24) / 2),
-    pairOf: (active) => (active?.[0] === "row" ? shown[active[1]]?.[0] : active) ?? null,
-    sizeWith: (pair) => size(now.words.map((ids) => merge(ids, pair, 256 + step)), numbers),
+    pairOf: (active) =>
+      (active?.[0] === "row" ? shown[active[1]]?.[0] : active) ?? null,
+    sizeWith: (pair) =>
+      size(
+        now.words.map((ids) => merge(ids, pair, 256 + step)),
+        numbers,
+      ),
   };
   return { ...geometry, frame: places(geometry) };
 }
@@ -42,7 +53,10 @@ const locked = ({ selected }) => (selected.length ? selected : null);
 /** The slider over all merges of the text. */
 function merges(ui) {
   const node = ui.slider({
-    label: "Merges", min: 0, max: MOST, step: 1,
+    label: "Merges",
+    min: 0,
+    max: MOST,
+    step: 1,
     get: (state) => at(state).step,
     set: (step) => ({ step, selected: [] }),
   });
@@ -57,13 +71,23 @@ function merges(ui) {
 /** The reader's text, on lines enough to read it; another one starts before any merge. */
 function own(ui) {
   const area = h("textarea", {
-    rows: 3, maxlength: 1000, spellcheck: "false",
-    oninput: () => ui.set({
-      text: area.value.replace(/[\ud800-\udfff]/gu, "\ufffd"), step: 0, selected: [],
-    }),
+    rows: 3,
+    maxlength: 1000,
+    spellcheck: "false",
+    oninput: () =>
+      ui.set({
+        text: area.value.replace(/[\ud800-\udfff]/gu, "\ufffd"),
+        step: 0,
+        selected: [],
+      }),
   });
   ui.bind(({ text }) => set(area, { value: text }));
-  return h("label", { class: "control own" }, h("span", { class: "name", text: "Your text" }), area);
+  return h(
+    "label",
+    { class: "control own" },
+    h("span", { class: "name", text: "Your text" }),
+    area,
+  );
 }
 
 function build(ui) {
@@ -71,9 +95,12 @@ function build(ui) {
   const text = picture("Words", "words");
   const made = picture("Learned", "made");
   const rise = picture("Tokens in the text");
-  const walk = (label, by) => ui.button({
-    label, action: go(by), disabled: (state) => go(by)(state).step === at(state).step,
-  });
+  const walk = (label, by) =>
+    ui.button({
+      label,
+      action: go(by),
+      disabled: (state) => go(by)(state).step === at(state).step,
+    });
   return {
     controls: [
       own(ui),
@@ -82,14 +109,23 @@ function build(ui) {
     ],
     formula: {
       equation: [
-        ["made", "new token"], " = ", ["pairs", "most frequent pair"], ", merged in all ",
+        ["made", "new token"],
+        " = ",
+        ["pairs", "most frequent pair"],
+        ", merged in all ",
         ["words", "words"],
       ],
       code: (state) => {
         const { step, now } = at(state);
         return now.pair
-          ? [["words", "merge"], "(ids, ", ["pairs", `learn_merges(words, ${step + 1})[-1]`], ", ",
-            ["made", `${256 + step}`], ")"]
+          ? [
+              ["words", "merge"],
+              "(ids, ",
+              ["pairs", `learn_merges(words, ${step + 1})[-1]`],
+              ", ",
+              ["made", `${256 + step}`],
+              ")",
+            ]
           : ["# nothing to merge"];
       },
     },
@@ -97,19 +133,38 @@ function build(ui) {
     draw(geometry) {
       const { now, step, tokens, frame, room, steps, bytes } = geometry;
       const pair = geometry.pairOf(ui.active()) ?? now.pair;
-      const real = pair && geometry.ranked.some(([other]) => String(other) === String(pair)) ? pair : null;
+      const real =
+        pair && geometry.ranked.some(([other]) => String(other) === String(pair))
+          ? pair
+          : null;
       pairs.draw(geometry);
       const name = real?.map((id) => named(tokens[id])).join(" + ");
       const hidden = frame.hidden ? `; ${frame.hidden} more not shown` : "";
-      const rows = (what) => (real ? `above now, below ${what}merged${hidden}` : `nothing to merge${hidden}`);
+      const rows = (what) =>
+        real ? `above now, below ${what}merged${hidden}` : `nothing to merge${hidden}`;
       const full = rows(`with ${name} `);
-      text.draw({ ...words(geometry, real), width: room }, room < 480 ? rows("") : full, `Words: ${full}`);
+      text.draw(
+        { ...words(geometry, real), width: room },
+        room < 480 ? rows("") : full,
+        `Words: ${full}`,
+      );
       const merged = learned(geometry);
       const from = merged.first ? `, the last ${step - merged.first} shown` : "";
-      made.draw(merged, `${step} of ${steps.length - 1}${from}`, `Learned tokens: ${
-        tokens.slice(256, 256 + step).map(named).join(", ") || "none"}`);
-      rise.draw(curve(geometry), bytes ? `${rate(bytes, now.size)} bytes per token` : "",
-        `Tokens in the text against merges, from ${bytes} to ${steps.at(-1).size}; now ${now.size}`);
+      made.draw(
+        merged,
+        `${step} of ${steps.length - 1}${from}`,
+        `Learned tokens: ${
+          tokens
+            .slice(256, 256 + step)
+            .map(named)
+            .join(", ") || "none"
+        }`,
+      );
+      rise.draw(
+        curve(geometry),
+        bytes ? `${rate(bytes, now.size)} bytes per token` : "",
+        `Tokens in the text against merges, from ${bytes} to ${steps.at(-1).size}; now ${now.size}`,
+      );
     },
   };
 }

@@ -10,7 +10,8 @@ export function field(ui) {
   let [draft, typed] = [null, false];
   const note = h("p", { class: "note", role: "status" });
   const input = ui.text({
-    label: "Your words", maxlength: 200,
+    label: "Your words",
+    maxlength: 200,
     get: (state) => {
       typed &&= String(read(draft, state.words).tokens) === String(state.tokens);
       if (!typed) draft = spaced(state);
@@ -23,9 +24,17 @@ export function field(ui) {
   });
   ui.bind(({ words }) => {
     const { unknown, more } = read(typed ? draft : "", words);
-    const some = unknown.slice(0, 2).map((word) => quote(word, 8)).join(", ");
-    set(note, { // one line on a phone
-      text: some ? `No row for ${some}${unknown[2] ? ", …" : "."}` : more ? `The first ${MOST} words are shown.` : "",
+    const some = unknown
+      .slice(0, 2)
+      .map((word) => quote(word, 8))
+      .join(", ");
+    set(note, {
+      // one line on a phone
+      text: some
+        ? `No row for ${some}${unknown[2] ? ", …" : "."}`
+        : more
+          ? `The first ${MOST} words are shown.`
+          : "",
     });
   });
   return [h("div", { class: "own" }, input), note];
@@ -34,7 +43,10 @@ export function field(ui) {
 /** The slider over the copies of the table; hidden if there is only one. */
 export function training(ui) {
   const node = ui.slider({
-    label: "Training", min: 0, max: 1, step: 1,
+    label: "Training",
+    min: 0,
+    max: 1,
+    step: 1,
     get: ({ steps, step }) => steps.indexOf(step),
     set: (i, { steps }) => ({ step: steps[i] }),
     format: () => "",

@@ -30,12 +30,15 @@ function remembered(f) {
 }
 
 /** The nearest other row of each row. */
-export const nearest = remembered((table) => table.map((_, i) => neighbors(table, i, 1)[0]));
+export const nearest = remembered((table) =>
+  table.map((_, i) => neighbors(table, i, 1)[0]),
+);
 
 /** How many words have their nearest word in their own group, of those that have one. */
 export function kin(table, groups) {
-  const among = range(groups.length).filter((i) =>
-    groups[i] && groups.filter((group) => group === groups[i]).length > 1);
+  const among = range(groups.length).filter(
+    (i) => groups[i] && groups.filter((group) => group === groups[i]).length > 1,
+  );
   const right = among.filter((i) => groups[nearest(table)[i].row] === groups[i]);
   return { right: right.length, among: among.length };
 }
@@ -56,19 +59,27 @@ function eigen(matrix) {
         const turn = (x, y) => [cos * (x - tan * y), cos * (tan * x + y)];
         for (const row of a) [row[p], row[q]] = turn(row[p], row[q]);
         for (const rows of [a, axes])
-          for (const k of range(n)) [rows[p][k], rows[q][k]] = turn(rows[p][k], rows[q][k]);
+          for (const k of range(n))
+            [rows[p][k], rows[q][k]] = turn(rows[p][k], rows[q][k]);
       }
-  return range(n).map((i) => ({ value: a[i][i], axis: axes[i] })).sort((x, y) => y.value - x.value);
+  return range(n)
+    .map((i) => ({ value: a[i][i], axis: axes[i] }))
+    .sort((x, y) => y.value - x.value);
 }
 
 /** All tables in the plane in which the last one spreads most, and the plane's share. */
 export const plane = remembered((tables) => {
   const last = tables.at(-1);
-  const middle = last[0].map((_, d) => last.reduce((total, row) => total + row[d], 0) / last.length);
+  const middle = last[0].map(
+    (_, d) => last.reduce((total, row) => total + row[d], 0) / last.length,
+  );
   const away = (row) => row.map((x, d) => x - middle[d]);
   const centered = last.map(away);
-  const found = eigen(middle.map((_, p) => middle.map((_, q) =>
-    centered.reduce((total, row) => total + row[p] * row[q], 0))));
+  const found = eigen(
+    middle.map((_, p) =>
+      middle.map((_, q) => centered.reduce((total, row) => total + row[p] * row[q], 0)),
+    ),
+  );
   const total = found.reduce((sum, { value }) => sum + value, 0);
   const axes = found.slice(0, 2).map(({ axis, value }) => {
     const most = Math.max(...axis.map(Math.abs));
@@ -76,7 +87,9 @@ export const plane = remembered((tables) => {
     return axis.map((x) => (value > 1e-12 * total ? sign * x : 0)); // none without spread
   });
   return {
-    places: tables.map((table) => table.map((row) => axes.map((axis) => dot(away(row), axis)))),
+    places: tables.map((table) =>
+      table.map((row) => axes.map((axis) => dot(away(row), axis))),
+    ),
     share: total > 0 ? (found[0].value + found[1].value) / total : 1,
   };
 });
@@ -88,8 +101,12 @@ export function read(text, words) {
     const exact = words.indexOf(piece);
     return exact < 0 ? words.findIndex((word) => plain(word) === plain(piece)) : exact;
   };
-  const pieces = text.split(/\s+/).filter(Boolean).flatMap((piece) =>
-    find(piece) < 0 ? piece.split(/[-,.;:!?]+/).filter(Boolean) : [piece]);
+  const pieces = text
+    .split(/\s+/)
+    .filter(Boolean)
+    .flatMap((piece) =>
+      find(piece) < 0 ? piece.split(/[-,.;:!?]+/).filter(Boolean) : [piece],
+    );
   const known = pieces.map(find).filter((row) => row >= 0);
   return {
     tokens: known.slice(0, MOST),

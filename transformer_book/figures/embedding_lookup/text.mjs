@@ -18,26 +18,35 @@ function overview(geometry) {
   const { words, tokens, view } = geometry.state;
   const [size, many] = [words.length, tokens.length];
   const out =
-    many === 0 ? "No word is looked up."
-    : view === "lookup"
-      ? `${plural(many, "word")}: ${many === 1 ? "row" : "rows"} ${tokens.join(", ")} of the ` +
-        `table, copied, ${many === 1 ? "is" : "are"} the output.`
-      : `${plural(many, "one-hot row")} times W: in each sum of ${size} products, ${size - 1} ` +
-        "have a factor 0, and the output is the same rows.";
+    many === 0
+      ? "No word is looked up."
+      : view === "lookup"
+        ? `${plural(many, "word")}: ${many === 1 ? "row" : "rows"} ${tokens.join(", ")} of the ` +
+          `table, copied, ${many === 1 ? "is" : "are"} the output.`
+        : `${plural(many, "one-hot row")} times W: in each sum of ${size} products, ${size - 1} ` +
+          "have a factor 0, and the output is the same rows.";
   return out + kinText(geometry);
 }
 
 /** The live sentence; `active` is [row, column] or null. */
 export function sentence(geometry, active) {
   if (!active) return overview(geometry);
-  const { state: { words, tables, steps, step, tokens, view }, table, index } = geometry;
+  const {
+    state: { words, tables, steps, step, tokens, view },
+    table,
+    index,
+  } = geometry;
   const [row, column] = active;
   const list = (rows) =>
-    neighbors(rows, row, 3).map((near) => `${quote(words[near.row])} ${number(near.cosine)}`).join(", ");
+    neighbors(rows, row, 3)
+      .map((near) => `${quote(words[near.row])} ${number(near.cosine)}`)
+      .join(", ");
   const hot =
-    view === "lookup" ? ""
-    : tokens.includes(row) ? ` Its one-hot row: a 1 at place ${row}, ${plural(words.length - 1, "zero")}.`
-    : " It is not in your text.";
+    view === "lookup"
+      ? ""
+      : tokens.includes(row)
+        ? ` Its one-hot row: a 1 at place ${row}, ${plural(words.length - 1, "zero")}.`
+        : " It is not in your text.";
   const before = index ? `; ${when(steps[0])} ${list(tables[0])}` : "";
   return (
     `${quote(words[row])} is row ${row}; its number ${column} is ${number(table[row][column])}.` +
@@ -52,8 +61,11 @@ export function table({ state: { words, steps, step }, table: rows, nearest }) {
     rows: rows.map((row, i) => {
       const near = nearest[i];
       return [
-        tokenText(words[i], 40), i, ...row.map((x) => number(x, 3)),
-        tokenText(words[near.row], 40), number(near.cosine, 4),
+        tokenText(words[i], 40),
+        i,
+        ...row.map((x) => number(x, 3)),
+        tokenText(words[near.row], 40),
+        number(near.cosine, 4),
       ];
     }),
   };
@@ -62,23 +74,29 @@ export function table({ state: { words, steps, step }, table: rows, nearest }) {
 /** The state as a program that looks up, multiplies, and finds the nearest rows. */
 export function pytorch({ words, tokens }, { table: rows, picked }) {
   const near = neighbors(rows, picked, 5); // as many as are listed
-  const numbers = (list) => pythonRows(list, (x) => (Number.isInteger(x) ? `${x}.0` : String(x)));
+  const numbers = (list) =>
+    pythonRows(list, (x) => (Number.isInteger(x) ? `${x}.0` : String(x)));
   return [
-    "import torch", "from torch.nn import functional as F", "",
+    "import torch",
+    "from torch.nn import functional as F",
+    "",
     `words = ${python(words)}`,
     `weight = torch.tensor(${numbers(rows)})`,
-    `tokens = torch.tensor(${python(tokens)}, dtype=torch.long)`, "",
+    `tokens = torch.tensor(${python(tokens)}, dtype=torch.long)`,
+    "",
     "output = F.embedding(tokens, weight)  # the same as weight[tokens]",
     `shown = torch.tensor(${numbers(tokens.map((row) => rows[row]))}).reshape(-1, ${rows[0].length})`,
     "assert torch.equal(output, shown)",
     `one_hot = F.one_hot(tokens, ${words.length}).float()`,
-    "torch.testing.assert_close(one_hot @ weight, output, rtol=0, atol=0)", "",
+    "torch.testing.assert_close(one_hot @ weight, output, rtol=0, atol=0)",
+    "",
     `row = ${picked}  # ${python(tokenText(words[picked]))}`,
     "cosine = F.cosine_similarity(weight[row], weight, dim=-1)",
     `nearest = torch.tensor(${python(near.map(({ row }) => row))})`,
     `expected = torch.tensor([${near.map((one) => number(one.cosine, 5)).join(", ")}])`,
     "torch.testing.assert_close(cosine[nearest], expected, rtol=0, atol=1e-4)",
     "others = torch.cat((cosine[:row], cosine[row + 1 :]))",
-    `torch.testing.assert_close(others.topk(${near.length}).values, expected, rtol=0, atol=1e-4)`, "",
+    `torch.testing.assert_close(others.topk(${near.length}).values, expected, rtol=0, atol=1e-4)`,
+    "",
   ].join("\n");
 }

@@ -33,8 +33,16 @@ function looker({ query, mixed, keys, values }, size, use) {
   const scores = new Float32Array(capacity);
   const slopes = use.positions.slopes(heads);
   const look = {
-    query, mixed, keys, values, width, stride: kvHeads * width,
-    from: 0, first: 0, slope: 0, place: 0,
+    query,
+    mixed,
+    keys,
+    values,
+    width,
+    stride: kvHeads * width,
+    from: 0,
+    first: 0,
+    slope: 0,
+    place: 0,
   };
   const oneHead = (i, head, place, count, watch) => {
     look.from = (i * heads + head) * width;
@@ -61,7 +69,8 @@ function looker({ query, mixed, keys, values }, size, use) {
 export function attentionLayer(model, path, room, size, use) {
   const { heads, kvHeads, headWidth, capacity } = size;
   const [toQuery, toKey, toValue, out] = ["query", "key", "value", "out"].map((name) =>
-    matrix(model, `${path}.${name}`));
+    matrix(model, `${path}.${name}`),
+  );
   const memory = (rows, many) => new Float32Array(rows * many * headWidth);
   const [keys, values] = [0, 1].map(() => memory(capacity, kvHeads));
   const [query, mixed] = [0, 1].map(() => memory(room.rows, heads));

@@ -19,10 +19,14 @@ export function runsHere({ name, about: { accuracy } }) {
 export function bring(ui, name, ready) {
   const said = h("span");
   const bar = h("progress", { max: 1, "aria-label": `The model ${name} comes` });
-  const again = h("button", { type: "button", text: "Try again", onclick: () => {
-    line.focus(); // the button goes
-    ask();
-  } });
+  const again = h("button", {
+    type: "button",
+    text: "Try again",
+    onclick: () => {
+      line.focus(); // the button goes
+      ask();
+    },
+  });
   const line = h("p", { class: "try coming", tabindex: -1 }, said);
   const { signal } = ui;
   const show = (text, ...others) => {

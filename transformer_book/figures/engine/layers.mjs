@@ -6,8 +6,10 @@ import { choose } from "./packed.mjs";
 export const NORMS = {
   layer(model, path) {
     const { data: weight } = model.tensor(`${path}.weight`);
-    const bias = `${path}.bias` in model.tensors
-      ? model.tensor(`${path}.bias`).data : new Float32Array(weight.length);
+    const bias =
+      `${path}.bias` in model.tensors
+        ? model.tensor(`${path}.bias`).data
+        : new Float32Array(weight.length);
     const [d, eps] = [weight.length, model.config.norm_eps];
     return (x, n, out) => {
       for (let row = 0; row < n * d; row += d) {
@@ -62,7 +64,9 @@ const widened = (activation) => (model, path, room) => {
 };
 
 function gated(model, path, room) {
-  const [gate, up, down] = ["gate", "up", "down"].map((name) => matrix(model, `${path}.${name}`));
+  const [gate, up, down] = ["gate", "up", "down"].map((name) =>
+    matrix(model, `${path}.${name}`),
+  );
   const [wide, open] = [0, 1].map(() => new Float32Array(room.rows * up.rows));
   return (n) => {
     linear(gate, room.input, n, open);
@@ -74,7 +78,10 @@ function gated(model, path, room) {
 
 /** Each: run(n) reads room.input and writes room.change, both (n, d_model). */
 export const FEED_FORWARDS = {
-  relu: widened(relu), gelu: widened(gelu), gelu_tanh: widened(geluTanh), swiglu: gated,
+  relu: widened(relu),
+  gelu: widened(gelu),
+  gelu_tanh: widened(geluTanh),
+  swiglu: gated,
 };
 
 /** Where a layer stands on the stream room.x (n, d_model); `last` ends a stack. */

@@ -17,7 +17,10 @@ function fromScript(name, number) {
       try {
         const [of, text] = globalThis.TransformerWeights[key];
         delete globalThis.TransformerWeights[key];
-        resolve({ of, bytes: Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)) });
+        resolve({
+          of,
+          bytes: Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)),
+        });
       } catch {
         reject(Error(`the model "${name}" came broken`)); // or another page in its place
       }
@@ -54,7 +57,8 @@ function fromPython(name, widget, tell) {
     const wait = () => {
       clearTimeout(timer);
       timer = setTimeout(
-        () => reject(Error(`the model "${name}" did not come; run this cell again`)), PATIENCE,
+        () => reject(Error(`the model "${name}" did not come; run this cell again`)),
+        PATIENCE,
       );
     };
     hear = (said, buffers) => {
@@ -93,7 +97,8 @@ function begin(name, widget) {
     entry.share = share;
     for (const listener of entry.listeners) listener(share);
   };
-  const parts = home === null ? fromPython(name, widget, tell) : fromScripts(name, tell);
+  const parts =
+    home === null ? fromPython(name, widget, tell) : fromScripts(name, tell);
   entry.model = parts.then((all) => unpack(joined(all)));
   return entry;
 }
@@ -107,7 +112,9 @@ export async function loadModel(name, { widget, signal, progress = () => {} } = 
   const models = (globalThis.TransformerModels ??= {});
   const entry = (models[name] ??= begin(name, widget));
   entry.listeners.add(progress);
-  signal?.addEventListener("abort", () => entry.listeners.delete(progress), { once: true });
+  signal?.addEventListener("abort", () => entry.listeners.delete(progress), {
+    once: true,
+  });
   progress(entry.share);
   try {
     return await entry.model;

@@ -20,7 +20,10 @@ function checkTokens(tokens, room, vocabulary) {
 
 /** embed(tokens, first, n, x): n rows of the table, scaled, into x (n, d_model). */
 function embedder(model, path) {
-  const { data, shape: [, width] } = model.tensor(`${path}.weight`);
+  const {
+    data,
+    shape: [, width],
+  } = model.tensor(`${path}.weight`);
   const scale = model.config.scale_embeddings ? Math.sqrt(width) : 1;
   return (tokens, first, n, x) => {
     for (let i = 0; i < n; i += 1)
@@ -76,7 +79,11 @@ function createWriter(model, stack, table, capacity) {
 function createDecoder(model, { capacity, ...given }) {
   const most = capacityOf(model, capacity);
   const stack = createStack(model, "stack", {
-    ...asItIs, ...given, part: "decoder", rows: Math.min(CHUNK, most), capacity: most,
+    ...asItIs,
+    ...given,
+    part: "decoder",
+    rows: Math.min(CHUNK, most),
+    capacity: most,
     seen: causal,
   });
   return createWriter(model, stack, "embedding", most);
@@ -85,7 +92,12 @@ function createDecoder(model, { capacity, ...given }) {
 /** encode(tokens, watch) -> the states (n, d_model) of a whole sequence, in its own memory. */
 function createEncoder(model, path, table, capacity, given) {
   const stack = createStack(model, path, {
-    ...asItIs, ...given, part: "encoder", rows: capacity, capacity, seen: everything,
+    ...asItIs,
+    ...given,
+    part: "encoder",
+    rows: capacity,
+    capacity,
+    seen: everything,
   });
   const embed = embedder(model, table);
   const states = new Float32Array(capacity * stack.room.width);
@@ -104,8 +116,13 @@ function createTranslator(model, { capacity, ...given }) {
   const memory = { source: { length: 0 }, remembered: [] };
   const encode = createEncoder(model, "encoder", "embedding", most, given);
   const stack = createStack(model, "decoder", {
-    ...asItIs, ...given, part: "decoder", rows: Math.min(CHUNK, most), capacity: most,
-    seen: causal, memory,
+    ...asItIs,
+    ...given,
+    part: "decoder",
+    rows: Math.min(CHUNK, most),
+    capacity: most,
+    seen: causal,
+    memory,
   });
   const table = model.config.tied ? "embedding" : "target_embedding";
   const writer = createWriter(model, stack, table, most);
@@ -128,7 +145,11 @@ function createClassifier(model, { capacity, ...given }) {
     throw Error(`a page runs classifiers of each_token, got ${model.arguments.pool}`);
   const most = capacityOf(model, capacity);
   const encode = createEncoder(
-    model, "encoder.stack", "encoder.embedding", most, given,
+    model,
+    "encoder.stack",
+    "encoder.embedding",
+    most,
+    given,
   );
   const head = matrix(model, "head");
   const logits = new Float32Array(most * head.rows);
@@ -142,7 +163,9 @@ function createClassifier(model, { capacity, ...given }) {
 }
 
 const KINDS = {
-  Decoder: createDecoder, EncoderDecoder: createTranslator, Classifier: createClassifier,
+  Decoder: createDecoder,
+  EncoderDecoder: createTranslator,
+  Classifier: createClassifier,
 };
 
 /** A session of an unpacked model; index.mjs says what it can do. */
@@ -164,7 +187,8 @@ export function recorder() {
   return {
     weights,
     streams,
-    attention: (part, layer, head, query, row) => put(weights, [part, layer, head, query], row),
+    attention: (part, layer, head, query, row) =>
+      put(weights, [part, layer, head, query], row),
     stream: (part, layer, query, x) => put(streams, [part, layer, query], x),
   };
 }

@@ -2,15 +2,20 @@
 
 /** A matrix of the model with its shift: { weight, bias, rows, columns }. */
 export function matrix(model, path) {
-  const { data, shape: [rows, columns] } = model.tensor(`${path}.weight`);
+  const {
+    data,
+    shape: [rows, columns],
+  } = model.tensor(`${path}.weight`);
   const shift = `${path}.bias`;
-  const bias = shift in model.tensors ? model.tensor(shift).data : new Float32Array(rows);
+  const bias =
+    shift in model.tensors ? model.tensor(shift).data : new Float32Array(rows);
   return { weight: data, bias, rows, columns };
 }
 
 function oneRow({ weight, bias, columns }, r, x, from, out, to) {
   let sum = bias[r];
-  for (let k = 0, w = r * columns; k < columns; k += 1, w += 1) sum += weight[w] * x[from + k];
+  for (let k = 0, w = r * columns; k < columns; k += 1, w += 1)
+    sum += weight[w] * x[from + k];
   out[to + r] = sum;
 }
 

@@ -13,13 +13,18 @@ function split(bytes) {
   const whole = bytes.byteOffset % 4 ? bytes.slice() : bytes;
   const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength);
   const end = whole.length < 4 ? Infinity : 4 + view.getUint32(0, true);
-  if (end > whole.length) throw Error(`a packed model must be whole, got ${whole.length} bytes`);
+  if (end > whole.length)
+    throw Error(`a packed model must be whole, got ${whole.length} bytes`);
   const header = JSON.parse(new TextDecoder().decode(whole.subarray(4, end)));
   if (header.format !== FORMAT)
-    throw Error(`a packed model must have the format "${FORMAT}", got "${header.format}"`);
+    throw Error(
+      `a packed model must have the format "${FORMAT}", got "${header.format}"`,
+    );
   const body = whole.subarray(end);
   if (body.length !== header.size)
-    throw Error(`a packed model must be whole, got ${body.length} of ${header.size} bytes`);
+    throw Error(
+      `a packed model must be whole, got ${body.length} of ${header.size} bytes`,
+    );
   return { header, body };
 }
 
@@ -31,7 +36,8 @@ const READERS = {
     const scales = new Float32Array(body.buffer, body.byteOffset + scale, rows);
     const numbers = new Float32Array(count);
     for (let row = 0, i = 0; row < rows; row += 1)
-      for (const end = i + columns; i < end; i += 1) numbers[i] = steps[i] * scales[row];
+      for (const end = i + columns; i < end; i += 1)
+        numbers[i] = steps[i] * scales[row];
     return numbers;
   },
 };

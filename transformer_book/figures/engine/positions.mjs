@@ -16,7 +16,8 @@ function angles(count, width, base) {
 function sines(count, width, base) {
   const clocks = angles(count, width, base);
   return Float32Array.from({ length: 2 * clocks.length }, (_, i) =>
-    i % 2 ? Math.cos(clocks[i >> 1]) : Math.sin(clocks[i >> 1]));
+    i % 2 ? Math.cos(clocks[i >> 1]) : Math.sin(clocks[i >> 1]),
+  );
 }
 
 const nothing = {
@@ -73,6 +74,7 @@ export const POSITIONS = {
     turned(capacity, headWidth, config.rotary_base, placeOf),
   alibi: () => ({
     ...nothing,
-    slopes: (heads) => Float32Array.from({ length: heads }, (_, h) => 2 ** ((-8 * (h + 1)) / heads)),
+    slopes: (heads) =>
+      Float32Array.from({ length: heads }, (_, h) => 2 ** ((-8 * (h + 1)) / heads)),
   }),
 };

@@ -13,9 +13,18 @@ function check({ window, rotary_scaling: scaling }) {
 }
 
 function sizes(config, capacity) {
-  const { d_model: width, n_heads: heads, n_kv_heads: kvHeads, d_head: headWidth } = config;
+  const {
+    d_model: width,
+    n_heads: heads,
+    n_kv_heads: kvHeads,
+    d_head: headWidth,
+  } = config;
   return {
-    width, heads, capacity, kvHeads: kvHeads ?? heads, headWidth: headWidth ?? width / heads,
+    width,
+    heads,
+    capacity,
+    kvHeads: kvHeads ?? heads,
+    headWidth: headWidth ?? width / heads,
   };
 }
 
@@ -48,8 +57,11 @@ function createBlock(model, path, room, size, use, memory) {
   const normOf = choose(NORMS, "norm", norm);
   const make = {
     attention: (layer) => selfAttention(model, layer, room, size, use),
-    ...(memory && { cross: (layer) => crossAttention(model, layer, room, size, use, memory) }),
-    feed_forward: (layer) => choose(FEED_FORWARDS, "feed_forward", word)(model, layer, room),
+    ...(memory && {
+      cross: (layer) => crossAttention(model, layer, room, size, use, memory),
+    }),
+    feed_forward: (layer) =>
+      choose(FEED_FORWARDS, "feed_forward", word)(model, layer, room),
   };
   return Object.entries(make).map(([name, layer]) => [
     name,
@@ -71,7 +83,10 @@ export function createStack(model, path, given) {
   const size = sizes(config, capacity);
   const room = createRoom(rows, size.width);
   const positions = choose(POSITIONS, "positions", config.positions)(
-    model, `${path}.positions`, size, placeOf,
+    model,
+    `${path}.positions`,
+    size,
+    placeOf,
   );
   const blocks = Array.from({ length: config.n_layers }, (_, layer) => {
     const use = { part, layer, seen, positions, headFactor };

@@ -3,7 +3,8 @@
 /** The pattern of words, with the letters and numbers that Python's Unicode knows. */
 function wordPattern({ letters, numbers }) {
   const sign = (code) => `\\u{${code.toString(16)}}`;
-  const signs = (ranges) => ranges.map(([first, last]) => `${sign(first)}-${sign(last)}`).join("");
+  const signs = (ranges) =>
+    ranges.map(([first, last]) => `${sign(first)}-${sign(last)}`).join("");
   const [L, N, space] = [signs(letters), signs(numbers), "\\p{White_Space}"];
   return new RegExp(
     `'(?:s|t|re|ve|m|ll|d)| ?[${L}]+| ?[${N}]+| ?[^${space}${L}${N}]+` +
@@ -45,7 +46,9 @@ export function createTokenizer(data) {
   const words = wordPattern(data);
   const tokens = bytesOfTokens(data);
   const idOfByte = new Map(alphabet.map((byte, id) => [byte, id]));
-  const madeOf = new Map(merges.map(([left, right], rank) => [left * 2 ** 24 + right, 256 + rank]));
+  const madeOf = new Map(
+    merges.map(([left, right], rank) => [left * 2 ** 24 + right, 256 + rank]),
+  );
   const utf8 = new TextEncoder();
 
   const ofWord = (word) => {
@@ -78,7 +81,8 @@ export function createTokenizer(data) {
     /** The id of a special token, which encode never returns. */
     special(name) {
       const rank = special.indexOf(name);
-      if (rank < 0) throw Error(`the name must be one of ${special.join(", ")}, got ${name}`);
+      if (rank < 0)
+        throw Error(`the name must be one of ${special.join(", ")}, got ${name}`);
       return 256 + merges.length + rank;
     },
   };

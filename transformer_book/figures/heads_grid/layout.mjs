@@ -29,7 +29,8 @@ function later(n, left, top, cell, gap) {
   for (let at = gap; at < 2 * side; at += gap) {
     const start = (at + cell) / 2; // the diagonal's own cells stay free
     const [x, y] = at < side ? [at, 0] : [side, at - side];
-    if (x > start) d += `M${round(left + start)} ${round(top + at - start)}L${round(left + x)} ${round(top + y)}`;
+    if (x > start)
+      d += `M${round(left + start)} ${round(top + at - start)}L${round(left + x)} ${round(top + y)}`;
   }
   return d;
 }
@@ -38,7 +39,10 @@ function later(n, left, top, cell, gap) {
 function tagOf(geometry, head) {
   const { state, score, alone } = geometry;
   if (state.sort === "loss") return ["loss if off", alone(head)];
-  const said = SCORES.find((one, i) => one === state.sort || (state.sort === "place" && i && score(head, one) >= 0.5));
+  const said = SCORES.find(
+    (one, i) =>
+      one === state.sort || (state.sort === "place" && i && score(head, one) >= 0.5),
+  );
   return said ? [SAID[said], score(head, said)] : ["", null];
 }
 
@@ -60,12 +64,22 @@ export function thumbnails(geometry, room) {
     const [what, value] = tagOf(geometry, [l, h]);
     const off = isOff(geometry.state, [l, h]);
     return {
-      head: [l, h], row, col, off,
-      shades: shades(rows, x + 5, y + 5, cell), later: off ? "" : later(rows.length, x + 5, y + 5, cell, 8),
+      head: [l, h],
+      row,
+      col,
+      off,
+      shades: shades(rows, x + 5, y + 5, cell),
+      later: off ? "" : later(rows.length, x + 5, y + 5, cell, 8),
       box: { x: x + 1, y: y + 1, width: side + 8, height: tall - 4 },
       texts: [
         [x + 6, y + side + 15, `L${l} H${h}`, "strong"],
-        [x + side + 4, y + side + (narrow ? 45 : 15), value === null ? "" : number(value), null, "end"],
+        [
+          x + side + 4,
+          y + side + (narrow ? 45 : 15),
+          value === null ? "" : number(value),
+          null,
+          "end",
+        ],
         [x + 6, y + side + 30, what, "quiet"],
         [x + side + 4, y + 14, off ? "✗ off" : "", null, "end"],
       ],
@@ -74,11 +88,20 @@ export function thumbnails(geometry, room) {
   const lines = heads.length / columns;
   const low = lines * tall;
   return {
-    thumbs, columns, lines,
-    width: Math.max(columns * step, 190), height: low + 20,
+    thumbs,
+    columns,
+    lines,
+    width: Math.max(columns * step, 190),
+    height: low + 20,
     scale: {
-      shades: shades([]).map(({ fill }, i) => ({ fill, d: `M${64 + 9 * i} ${low}h9v12h-9z` })),
-      texts: [[6, low + 6, "weight 0"], [168, low + 6, "1"]],
+      shades: shades([]).map(({ fill }, i) => ({
+        fill,
+        d: `M${64 + 9 * i} ${low}h9v12h-9z`,
+      })),
+      texts: [
+        [6, low + 6, "weight 0"],
+        [168, low + 6, "1"],
+      ],
     },
   };
 }
@@ -92,7 +115,12 @@ function losses({ state, period, first, loss, inPlace }) {
     ...(period ? [{ label: "first copy, all heads on", loss: first }] : []),
     { label: `${copy}all ${inPlace.length} heads on`, loss: loss([]), strong: true },
     state.off.length
-      ? { label: `${copy}${offText(state.off)} off`, loss: loss(state.off), strong: true, off: true }
+      ? {
+          label: `${copy}${offText(state.off)} off`,
+          loss: loss(state.off),
+          strong: true,
+          off: true,
+        }
       : { label: `${copy}no head is off`, loss: null, off: true },
   ];
 }
@@ -101,16 +129,29 @@ export function bars(geometry, room) {
   const rows = losses(geometry);
   const most = Math.max(8, ...rows.map(({ loss }) => loss)); // whatever the book's models lose: one scale
   return {
-    width: room, height: rows.length * TALL,
-    label: rows.map(({ label, loss }) => `${label}: ${loss === null ? "unknown" : number(loss)}`).join("; "),
+    width: room,
+    height: rows.length * TALL,
+    label: rows
+      .map(({ label, loss }) => `${label}: ${loss === null ? "unknown" : number(loss)}`)
+      .join("; "),
     rows: rows.map(({ label, loss, strong, off }, i) => {
       const long = ((room - 52) * (loss ?? 0)) / most;
       return {
         off,
-        bar: { x: 0, y: i * TALL + 20, width: round(Math.max(loss ? 1 : 0, long)), height: 14 },
+        bar: {
+          x: 0,
+          y: i * TALL + 20,
+          width: round(Math.max(loss ? 1 : 0, long)),
+          height: 14,
+        },
         texts: [
           [0, i * TALL + 9, label, strong ? null : "quiet"],
-          [long + 6, i * TALL + 27, loss === null ? (strong ? "?" : "") : number(loss), "strong"],
+          [
+            long + 6,
+            i * TALL + 27,
+            loss === null ? (strong ? "?" : "") : number(loss),
+            "strong",
+          ],
         ],
       };
     }),
@@ -122,15 +163,22 @@ function band({ period }, n, score, left, top, cell) {
   const [far, first] = score === "previous" ? [1, 0] : [period - 1, 1];
   const [x, y] = [left + first * cell, top + (first + far) * cell];
   const long = (n - first - far) * cell;
-  const side = (dx, dy) => `M${round(x + dx)} ${round(y + dy)}l${round(long - cell)} ${round(long - cell)}`;
+  const side = (dx, dy) =>
+    `M${round(x + dx)} ${round(y + dy)}l${round(long - cell)} ${round(long - cell)}`;
   return {
-    d: side(0, cell) + side(cell, 0), end: left + (n - far - 0.5) * cell,
+    d: side(0, cell) + side(cell, 0),
+    end: left + (n - far - 0.5) * cell,
   };
 }
 
 /** A head's map in full: cells, tokens, and the two places that heads are scored by. */
 export function largeMap(geometry, head, room) {
-  const { state: { tokens }, maps, period, score } = geometry;
+  const {
+    state: { tokens },
+    maps,
+    period,
+    score,
+  } = geometry;
   const n = tokens.length;
   const texts = tokens.map((token) => tokenText(token, 6));
   const longest = Math.max(...texts.map((text) => [...text].length));
@@ -138,36 +186,73 @@ export function largeMap(geometry, head, room) {
   const flat = longest === 1;
   const top = flat ? 18 : Math.ceil(0.72 * SIGN * longest) + 14;
   const over = flat ? 0 : Math.ceil(0.72 * SIGN * longest);
-  const cell = Math.max(6, Math.min(60, Math.floor(Math.min(room, 340) - left - over - 2) / n));
+  const cell = Math.max(
+    6,
+    Math.min(60, Math.floor(Math.min(room, 340) - left - over - 2) / n),
+  );
   const every = Math.ceil(11 / cell);
   const middle = (i) => (i + 0.5) * cell;
   const label = (text, i) => (!flat && i % every ? "" : text);
-  const marks = (period ? ["induction", "previous"] : ["previous"])
-    .map((one) => [one, band(geometry, n, one, left, top, cell)]);
+  const marks = (period ? ["induction", "previous"] : ["previous"]).map((one) => [
+    one,
+    band(geometry, n, one, left, top, cell),
+  ]);
   const low = top + n * cell;
   const [l, h] = head;
   const said = { induction: "after the earlier copy ↑", previous: "before ↑" };
   return {
-    head, n, left, top, cell, width: left + n * cell + over + 2, height: low + 20,
+    head,
+    n,
+    left,
+    top,
+    cell,
+    width: left + n * cell + over + 2,
+    height: low + 20,
     title: `${capital(name(head))}${isOff(geometry.state, head) ? ", off" : ""}`,
-    note: marks.map(([one]) => `${SAID[one]} ${number(score(head, one))}`).join(" · ") +
+    note:
+      marks.map(([one]) => `${SAID[one]} ${number(score(head, one))}`).join(" · ") +
       (flat || every < 2 ? "" : " · every 2nd token is named"),
     shades: shades(maps[l][h], left, top, cell),
     later: later(n, left, top, cell, 9),
     marks: marks.map(([, { d }]) => d).join(""),
     texts: [
-      ...texts.map((text, i) => [left - 5 - (flat && 10 * (i % every)), top + middle(i), label(text, i), "token query", "end"]),
+      ...texts.map((text, i) => [
+        left - 5 - (flat && 10 * (i % every)),
+        top + middle(i),
+        label(text, i),
+        "token query",
+        "end",
+      ]),
       ...texts.map((text, i) => {
         const [x, y] = [left + middle(i), top - 8];
-        return [x, y, label(text, i), "token key", flat ? "middle" : "start", flat ? null : `rotate(-45 ${x} ${y})`];
+        return [
+          x,
+          y,
+          label(text, i),
+          "token key",
+          flat ? "middle" : "start",
+          flat ? null : `rotate(-45 ${x} ${y})`,
+        ];
       }),
-      ...marks.map(([one, { end }]) => [Math.max(left + (one === "induction" ? 150 : 46), end + 5), low + 11, said[one], "quiet", "end"]),
-      [0, top - 8, "Q↓", "query"], [20, top - 8, "K→", "key"],
+      ...marks.map(([one, { end }]) => [
+        Math.max(left + (one === "induction" ? 150 : 46), end + 5),
+        low + 11,
+        said[one],
+        "quiet",
+        "end",
+      ]),
+      [0, top - 8, "Q↓", "query"],
+      [20, top - 8, "K→", "key"],
     ],
     pick(x, y) {
       const [q, k] = [Math.floor((y - top) / cell), Math.floor((x - left) / cell)];
       return Math.min(q, k) < 0 || Math.max(q, k) >= n ? null : [q, k];
     },
-    box: ([q, k]) => ({ x: left + k * cell, y: top + q * cell, width: cell, height: cell }),
+    box: ([q, k]) => ({
+      x: left + k * cell,
+      y: top + q * cell,
+      width: cell,
+      height: cell,
+    }),
   };
 }

@@ -13,7 +13,9 @@ const keyOf = (off) => sorted(off).join(";");
 
 /** After how many tokens, two or more, a text repeats itself to its end; or 0. */
 export const periodOf = (ids) =>
-  range((ids.length >> 1) + 1).find((p) => p > 1 && ids.every((id, i) => i < p || id === ids[i - p])) ?? 0;
+  range((ids.length >> 1) + 1).find(
+    (p) => p > 1 && ids.every((id, i) => i < p || id === ids[i - p]),
+  ) ?? 0;
 
 /** -log softmax(logits)[id], in nats. */
 function lossOf(logits, id) {
@@ -25,8 +27,10 @@ function lossOf(logits, id) {
 
 /** What `rows`, a map, look like: [entropy, previous-token score, induction score]. */
 function scoresOf(rows, period) {
-  const entropy = (row) => row.reduce((sum, w) => (w > 0 ? sum - w * Math.log(w) : sum), 0);
-  const back = (far, first) => mean(range(rows.length - first).map((i) => rows[first + i][first + i - far]));
+  const entropy = (row) =>
+    row.reduce((sum, w) => (w > 0 ? sum - w * Math.log(w) : sum), 0);
+  const back = (far, first) =>
+    mean(range(rows.length - first).map((i) => rows[first + i][first + i - far]));
   const all = [mean(rows.map(entropy)), back(1, 1)];
   return period ? [...all, back(period - 1, period)] : all;
 }
@@ -75,7 +79,9 @@ function computed({ ids, off }, { run }, period) {
 }
 
 export function unpacked(weights, n) {
-  return range(n).map((q) => weights.slice((q * (q + 1)) / 2, ((q + 1) * (q + 2)) / 2).map((w) => w / UNIT));
+  return range(n).map((q) =>
+    weights.slice((q * (q + 1)) / 2, ((q + 1) * (q + 2)) / 2).map((w) => w / UNIT),
+  );
 }
 
 function asStored({ ids, stored }) {
@@ -89,7 +95,8 @@ function asStored({ ids, stored }) {
   };
 }
 
-const fits = ({ source, ids, stored }) => stored.source === source && same(stored.ids, ids);
+const fits = ({ source, ids, stored }) =>
+  stored.source === source && same(stored.ids, ids);
 
 /**
  * What is shown: { period, heads, maps, scores, first, loss(off), mapsOff }, `heads` in the
@@ -102,13 +109,19 @@ export function numbers(state, runner) {
   const all = here ? computed(state, runner, period) : asStored(state);
   const heads = all.maps.flatMap((layer, l) => layer.map((_, h) => [l, h]));
   const score = ([l, h], name) => all.scores[l][h][SCORES.indexOf(name)] ?? 0;
-  const rank = {
-    entropy: (head) => score(head, "entropy"),
-    loss: (head) => -all.loss([head]),
-  }[state.sort] ?? ((head) => -score(head, state.sort));
+  const rank =
+    {
+      entropy: (head) => score(head, "entropy"),
+      loss: (head) => -all.loss([head]),
+    }[state.sort] ?? ((head) => -score(head, state.sort));
   return {
-    ...all, period, score, alone: (head) => all.loss([head]),
-    heads: [...heads].sort((a, b) => rank(a) - rank(b)), inPlace: heads, columns: all.maps[0].length,
+    ...all,
+    period,
+    score,
+    alone: (head) => all.loss([head]),
+    heads: [...heads].sort((a, b) => rank(a) - rank(b)),
+    inPlace: heads,
+    columns: all.maps[0].length,
   };
 }
 
@@ -119,13 +132,19 @@ export const best = ({ inPlace, score }, name) =>
 /** So many letters, and the same again: first those to keep, then others drawn by the ids. */
 export function letters(ids, count, keep = []) {
   const draw = draws(ids.reduce((seed, id) => (31 * seed + id) % 2147483647, 7) + 1);
-  const drawn = range(26).map((i) => [draw(), i + 1]).sort(([a], [b]) => a - b).map(([, id]) => id);
+  const drawn = range(26)
+    .map((i) => [draw(), i + 1])
+    .sort(([a], [b]) => a - b)
+    .map(([, id]) => id);
   const copy = [...new Set([...keep, ...drawn])].slice(0, count);
   return [...copy, ...copy];
 }
 
-export const letter = (id) => (id >= 1 && id <= 26 ? String.fromCharCode(96 + id) : String(id));
+export const letter = (id) =>
+  id >= 1 && id <= 26 ? String.fromCharCode(96 + id) : String(id);
 export const isOff = ({ off }, head) => off.some((other) => same(other, head));
 /** `off` with the head switched the other way. */
 export const switched = ({ off }, head) =>
-  isOff({ off }, head) ? off.filter((other) => !same(other, head)) : sorted([...off, head]);
+  isOff({ off }, head)
+    ? off.filter((other) => !same(other, head))
+    : sorted([...off, head]);

@@ -3,7 +3,8 @@ import { number, percent, python, quote } from "../kit/index.mjs";
 import { best, isOff } from "./numbers.mjs";
 
 export const PLACES = {
-  previous: "the token before", induction: "the token after the earlier copy",
+  previous: "the token before",
+  induction: "the token after the earlier copy",
 };
 
 export const name = ([layer, head]) => `layer ${layer}, head ${head}`;
@@ -19,7 +20,13 @@ const lossText = (loss) => (loss === null ? "unknown here" : number(loss));
 const scoreText = (geometry, head, score) => number(geometry.score(head, score));
 
 function overview(geometry) {
-  const { state: { off }, period, first, loss, heads } = geometry;
+  const {
+    state: { off },
+    period,
+    first,
+    loss,
+    heads,
+  } = geometry;
   const copy = period ? " on the second copy" : "";
   const before = best(geometry, "previous");
   let said =
@@ -43,7 +50,9 @@ function overview(geometry) {
 
 /** What a head's map looks like: "Layer 1, head 3: induction 0.95, ..." */
 export function looks(geometry, head) {
-  const induction = geometry.period ? `induction ${scoreText(geometry, head, "induction")}, ` : "";
+  const induction = geometry.period
+    ? `induction ${scoreText(geometry, head, "induction")}, `
+    : "";
   return (
     `${capital(name(head))}${isOff(geometry.state, head) ? ", off" : ""}: ${induction}token before ` +
     `${scoreText(geometry, head, "previous")}, entropy ${scoreText(geometry, head, "entropy")} nats.`
@@ -53,7 +62,9 @@ export function looks(geometry, head) {
 function one(geometry, head) {
   const { state, loss, alone } = geometry;
   const others = state.off.length > (isOff(state, head) ? 1 : 0);
-  const now = others ? ` Now off: ${names(state.off)}; loss ${lossText(loss(state.off))}.` : "";
+  const now = others
+    ? ` Now off: ${names(state.off)}; loss ${lossText(loss(state.off))}.`
+    : "";
   return (
     `${looks(geometry, head)} Off alone, it changes the loss from ${lossText(loss([]))} to ` +
     `${lossText(alone(head))}.${now}`
@@ -67,9 +78,13 @@ function placeOf({ period }, query, key) {
 }
 
 function pair(geometry, query, key) {
-  const { state: { tokens, shown }, maps } = geometry;
+  const {
+    state: { tokens, shown },
+    maps,
+  } = geometry;
   const [asks, looks] = [query, key].map((i) => `${i} ${quote(tokens[i])}`);
-  if (key > query) return `Query ${asks} may not look at key ${looks}, which comes later.`;
+  if (key > query)
+    return `Query ${asks} may not look at key ${looks}, which comes later.`;
   const weight = ([l, h]) => Math.round(1e4 * maps[l][h][query][key]) / 1e4; // as Python stores it
   const gives = shown.map((head) => `${name(head)} gives it ${percent(weight(head))}`);
   return `Query ${asks} and key ${looks}${placeOf(geometry, query, key)}: ${gives.join("; ")}.`;
@@ -84,12 +99,16 @@ export function sentence(geometry, active) {
 }
 
 export function table(geometry) {
-  const names = ["entropy", "token before", "induction"].slice(0, geometry.period ? 3 : 2);
+  const names = ["entropy", "token before", "induction"].slice(
+    0,
+    geometry.period ? 3 : 2,
+  );
   return {
     caption: "Every head: its map, and the loss when it alone is off",
     header: ["head", "now", ...names, "loss, off alone"],
     rows: (geometry.heads ?? []).map(([l, h]) => [
-      name([l, h]), isOff(geometry.state, [l, h]) ? "off" : "on",
+      name([l, h]),
+      isOff(geometry.state, [l, h]) ? "off" : "on",
       ...geometry.scores[l][h].map((x) => number(x, 4)),
       number(geometry.alone([l, h]) ?? 0, 4),
     ]),
@@ -97,14 +116,26 @@ export function table(geometry) {
 }
 
 const fixed = (want, digits) =>
-  Array.isArray(want) ? `[${want.map((x) => x.toFixed(digits)).join(", ")}]` : want.toFixed(digits);
+  Array.isArray(want)
+    ? `[${want.map((x) => x.toFixed(digits)).join(", ")}]`
+    : want.toFixed(digits);
 const near = (got, want, digits = 4) =>
   `torch.testing.assert_close(${got}, torch.tensor(${fixed(want, digits)}), rtol=0, atol=1e-4)`;
 
 /** The scores of heads, of `weights` (1, heads, T, T), as assertions. */
 const scored = ({ score, period }, heads) => [
-  near("previous_token_score(weights)", heads.map((head) => score(head, "previous"))),
-  ...(period ? [near(`induction_score(weights, ${period})`, heads.map((head) => score(head, "induction")))] : []),
+  near(
+    "previous_token_score(weights)",
+    heads.map((head) => score(head, "previous")),
+  ),
+  ...(period
+    ? [
+        near(
+          `induction_score(weights, ${period})`,
+          heads.map((head) => score(head, "induction")),
+        ),
+      ]
+    : []),
 ];
 
 /** The maps on show, which Python computed of the reader's own model. */
@@ -150,7 +181,11 @@ function ofModel(geometry) {
     "with torch.no_grad(), ablate_heads(model, off), record_attention(model) as record:",
     "    model(tokens)",
     ...maps.flatMap((layer, l) => [
-      `weights = record[${layerName(l)}]`, ...scored(geometry, layer.map((_, h) => [l, h])),
+      `weights = record[${layerName(l)}]`,
+      ...scored(
+        geometry,
+        layer.map((_, h) => [l, h]),
+      ),
     ]),
   ];
 }
@@ -159,14 +194,22 @@ function ofModel(geometry) {
 export function pytorch(state, geometry) {
   const own = state.source === "Python";
   const needs = [
-    ...(own ? [] : ["ablate_heads"]), ...(geometry.period ? ["induction_score"] : []),
-    "previous_token_score", ...(own ? [] : ["record_attention"]),
+    ...(own ? [] : ["ablate_heads"]),
+    ...(geometry.period ? ["induction_score"] : []),
+    "previous_token_score",
+    ...(own ? [] : ["record_attention"]),
   ];
   if (geometry.waiting) return "assert False, 'the model is not here yet'\n";
   return [
-    "import torch", ...(own ? [] : ["import torch.nn.functional as F"]), "",
+    "import torch",
+    ...(own ? [] : ["import torch.nn.functional as F"]),
+    "",
     ...(own ? [] : ["from transformer_book import pretrained"]),
-    "from transformer_lib.inspection import (", ...needs.map((one) => `    ${one},`), ")", "",
-    ...(own ? ofMaps : ofModel)(geometry), "",
+    "from transformer_lib.inspection import (",
+    ...needs.map((one) => `    ${one},`),
+    ")",
+    "",
+    ...(own ? ofMaps : ofModel)(geometry),
+    "",
   ].join("\n");
 }

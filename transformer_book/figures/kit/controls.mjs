@@ -6,7 +6,8 @@ import { h, join, set } from "./dom.mjs";
 export function controls(ui) {
   const bound = ({ trait, get, set: patch }) => ({
     get: get ?? ((state) => state[trait]),
-    put: (value, state = ui.state()) => ui.set(patch ? patch(value, state) : { [trait]: value }),
+    put: (value, state = ui.state()) =>
+      ui.set(patch ? patch(value, state) : { [trait]: value }),
   });
   const off = (option, state) => option.disabled?.(state) ?? false;
 
@@ -24,7 +25,12 @@ export function controls(ui) {
     return { node, get };
   }
   const labeled = (label, ...parts) =>
-    h("label", { class: "control" }, h("span", { class: "name", text: label }), ...parts);
+    h(
+      "label",
+      { class: "control" },
+      h("span", { class: "name", text: label }),
+      ...parts,
+    );
 
   return {
     /** { min, max, step, format(value) -> text } */
@@ -42,9 +48,19 @@ export function controls(ui) {
         [landed, held] = [type === "pointerdown" && pointerType === "touch", false];
         ui.repaint();
       };
-      const { node, get } = input(option, "range", ["input", "change"], {
-        min, max, step, onpointerdown: touch, onpointercancel: touch,
-      }, read);
+      const { node, get } = input(
+        option,
+        "range",
+        ["input", "change"],
+        {
+          min,
+          max,
+          step,
+          onpointerdown: touch,
+          onpointercancel: touch,
+        },
+        read,
+      );
       const shown = h("output");
       ui.bind((state) => {
         const text = format(get(state));
@@ -68,12 +84,22 @@ export function controls(ui) {
         const typed = node.valueAsNumber;
         const value = end ? Math.min(max, Math.max(min, typed)) : typed;
         before ??= ui.state();
-        if (!end) set(limit, { text: typed < min || typed > max ? `only ${min} to ${max}` : "" });
+        if (!end)
+          set(limit, {
+            text: typed < min || typed > max ? `only ${min} to ${max}` : "",
+          });
         if (value >= min && value <= max) put(value, before);
         else if (end) ui.repaint();
         if (end) [before, cut] = [null, value];
       };
-      const node = h("input", { type: "number", min, max, step, oninput: read, onchange: read });
+      const node = h("input", {
+        type: "number",
+        min,
+        max,
+        step,
+        oninput: read,
+        onchange: read,
+      });
       const forget = () => set(limit, { text: "" });
       ui.onReset(forget);
       ui.bind((state) => {
@@ -87,7 +113,9 @@ export function controls(ui) {
     /** { maxlength } */
     text(option) {
       const { node, get } = input(
-        option, "text", ["input"],
+        option,
+        "text",
+        ["input"],
         { maxlength: option.maxlength, spellcheck: "false", autocomplete: "off" },
         (n) => n.value,
       );
@@ -108,8 +136,13 @@ export function controls(ui) {
         onchange: () => put(list(ui.state())[node.selectedIndex][0]),
       });
       ui.bind((state) => {
-        join(node, list(state), ([value]) => value, () => h("option"), (item, [, text]) =>
-          set(item, { text }));
+        join(
+          node,
+          list(state),
+          ([value]) => value,
+          () => h("option"),
+          (item, [, text]) => set(item, { text }),
+        );
         node.selectedIndex = list(state).findIndex(([value]) => value === get(state));
         set(node, { disabled: off(option, state) });
       });
@@ -134,7 +167,8 @@ export function controls(ui) {
         h("label", {}, radio, h("span", { text: option.options[i][1] })),
       );
       return h(
-        "fieldset", { class: "control choice" },
+        "fieldset",
+        { class: "control choice" },
         h("legend", { class: "name", text: option.label }),
         h("span", { class: "options" }, ...labels),
       );
@@ -143,7 +177,8 @@ export function controls(ui) {
     button(option) {
       const { label, action, text = () => label } = option;
       const node = h("button", {
-        type: "button", text: label,
+        type: "button",
+        text: label,
         onclick: () => {
           const state = ui.state();
           const patch = !off(option, state) && action(state);
@@ -153,7 +188,11 @@ export function controls(ui) {
       // a button that went out under the keyboard would take the focus with it
       ui.bind((state) => {
         const [out, kept] = [off(option, state), node.matches(":focus-visible")];
-        set(node, { disabled: out && !kept, "aria-disabled": out && kept ? "true" : null, text: text(state) });
+        set(node, {
+          disabled: out && !kept,
+          "aria-disabled": out && kept ? "true" : null,
+          text: text(state),
+        });
       });
       node.addEventListener("blur", ui.repaint);
       return node;

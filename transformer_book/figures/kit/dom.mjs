@@ -53,4 +53,10 @@ export function join(parent, items, key, create, update = () => {}) {
 
 /** A child of `tag` for each of `items`, which are its attributes. */
 export const fill = (parent, items, tag) =>
-  join(parent, items, (_, i) => i, () => s(tag), (node, props) => set(node, props));
+  join(
+    parent,
+    items,
+    (_, i) => i,
+    () => s(tag),
+    (node, props) => set(node, props),
+  );

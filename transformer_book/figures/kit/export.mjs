@@ -4,9 +4,22 @@ import { h, s, set } from "./dom.mjs";
 const [GAP, EDGE] = [16, 8]; // between pictures, around all
 const FONT = ["font-family", "font-size", "font-style", "font-weight"];
 const STYLE = [
-  ...FONT, "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray",
-  "stroke-linecap", "stroke-linejoin", "paint-order", "opacity", "text-anchor",
-  "dominant-baseline", "shape-rendering", "display", "visibility",
+  ...FONT,
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-opacity",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "paint-order",
+  "opacity",
+  "text-anchor",
+  "dominant-baseline",
+  "shape-rendering",
+  "display",
+  "visibility",
 ];
 // A control's choice is text too; what else it offers, and what it does, is not.
 const SKIPPED = "svg, button, option, .options label:not(:has(:checked))";
@@ -24,7 +37,8 @@ function frozen(svg) {
   svg.querySelectorAll("*").forEach((node, i) => {
     const style = getComputedStyle(node);
     strip(copies[i]);
-    for (const name of STYLE) copies[i].style.setProperty(name, style.getPropertyValue(name));
+    for (const name of STYLE)
+      copies[i].style.setProperty(name, style.getPropertyValue(name));
   });
   strip(copy);
   return copy;
@@ -57,14 +71,19 @@ function valueOf(node) {
   const { left, top, bottom } = node.getBoundingClientRect();
   const tick = node.type === "checkbox" && (node.checked ? "☑" : "☐");
   const text = tick || (node.selectedOptions?.[0]?.text ?? node.value);
-  return bottom > top && text ? [{ text, left: left + (tick ? 2 : 11), top, bottom }] : [];
+  return bottom > top && text
+    ? [{ text, left: left + (tick ? 2 : 11), top, bottom }]
+    : [];
 }
 
 /** The HTML texts below `picture` as SVG texts that stand where those stand. */
 function texts(picture, at) {
   const found = [];
-  const walk = document.createTreeWalker(picture, 5, // elements and texts
-    (node) => (node.nodeType === 1 && node.matches(SKIPPED) ? 2 : 1));
+  const walk = document.createTreeWalker(
+    picture,
+    5, // elements and texts
+    (node) => (node.nodeType === 1 && node.matches(SKIPPED) ? 2 : 1),
+  );
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     const field = node.nodeType === 1;
     if (field && !node.matches("select, [type=number], [type=checkbox]")) continue;
@@ -72,10 +91,17 @@ function texts(picture, at) {
     const style = getComputedStyle(of);
     if (style.visibility !== "visible") continue;
     const fill = getComputedStyle(of.closest(".options") ?? of).color; // a chosen one is inverted
-    for (const { text, left, right, top, bottom } of (field ? valueOf : linesOf)(node)) {
+    for (const { text, left, right, top, bottom } of (field ? valueOf : linesOf)(
+      node,
+    )) {
       const line = s("text", {
-        ...at(left, (top + bottom) / 2), text, fill, "dominant-baseline": "central",
-        "xml:space": "preserve", textLength: right && right - left, lengthAdjust: "spacingAndGlyphs",
+        ...at(left, (top + bottom) / 2),
+        text,
+        fill,
+        "dominant-baseline": "central",
+        "xml:space": "preserve",
+        textLength: right && right - left,
+        lengthAdjust: "spacingAndGlyphs",
       });
       for (const name of FONT) line.setAttribute(name, style.getPropertyValue(name));
       found.push(line);
@@ -102,10 +128,16 @@ function partsOf(picture, down) {
     for (const node of [svg, ...svg.querySelectorAll("text")])
       take(node.getBoundingClientRect(), scrolled);
     const style = getComputedStyle(svg);
-    parts.push(set(frozen(svg), {
-      ...at(box.left + scrolled, box.top), width: box.width, height: box.height,
-      overflow: "visible", "font-family": style.fontFamily, color: style.color,
-    }));
+    parts.push(
+      set(frozen(svg), {
+        ...at(box.left + scrolled, box.top),
+        width: box.width,
+        height: box.height,
+        overflow: "visible",
+        "font-family": style.fontFamily,
+        color: style.color,
+      }),
+    );
   }
   return { parts: [...parts, ...texts(picture, at)], bounds };
 }
@@ -124,7 +156,10 @@ export function toSVG(pictures, { title, ground }) {
   x -= EDGE;
   const [width, height] = [Math.ceil(right - x + EDGE), Math.ceil(low + 2 * EDGE)];
   const all = s("svg", {
-    xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${-EDGE} ${width} ${height}`,
+    xmlns: "http://www.w3.org/2000/svg",
+    width,
+    height,
+    viewBox: `${x} ${-EDGE} ${width} ${height}`,
   });
   const paper = s("rect", { x, y: -EDGE, width, height, fill: ground });
   all.append(s("title", { text: title }), paper, ...parts);

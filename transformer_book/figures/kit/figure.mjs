@@ -13,7 +13,8 @@ const copyOf = (value) => JSON.parse(JSON.stringify(value));
 
 /** The figure's traits as a plain object, and the one way to change them. */
 function store(model, traits, changed, signal) {
-  const state = () => Object.fromEntries(traits.map((name) => [name, model.get(name) ?? null]));
+  const state = () =>
+    Object.fromEntries(traits.map((name) => [name, model.get(name) ?? null]));
   const initial = copyOf(state());
   for (const name of traits) {
     model.on(`change:${name}`, changed);
@@ -33,9 +34,9 @@ function mount(spec, css, model, el) {
   const part = frame(spec);
   watchUse(part.root);
   const host = h("div", { class: "tl-live", "data-lm-suppress-shortcuts": true });
-  host.attachShadow({ mode: "open" }).append(
-    h("style", { text: paletteCSS + css }), part.root,
-  );
+  host
+    .attachShadow({ mode: "open" })
+    .append(h("style", { text: paletteCSS + css }), part.root);
   el.append(host);
 
   const view = { hover: null, width: 680 };
@@ -84,7 +85,10 @@ function mount(spec, css, model, el) {
   const menu = exportView(spec.name, {
     svg: () => {
       const theme = part.root.hasAttribute("data-dark") ? "dark" : "light";
-      return toSVG(part.root.querySelectorAll(".picture, .more"), { title: part.say.textContent, ground: palette[theme].ground });
+      return toSVG(part.root.querySelectorAll(".picture, .more"), {
+        title: part.say.textContent,
+        ground: palette[theme].ground,
+      });
     },
     table: numbers,
     code: () => spec.pytorch(data.state(), geometry),
@@ -136,7 +140,9 @@ function mount(spec, css, model, el) {
   };
   /** What a reader can do about a state that cannot be drawn. */
   const way = () =>
-    fits(data.initial) ? "Reset brings it back." : "It came so; make it anew in Python.";
+    fits(data.initial)
+      ? "Reset brings it back."
+      : "It came so; make it anew in Python.";
 
   /** Takes the state that the address carries, if this figure can show it. */
   function follow() {
@@ -173,5 +179,6 @@ function mount(spec, css, model, el) {
  * figure of a page, and all its CSS into { render({ model, el }) }.
  */
 export const figure = (spec, css) => ({
-  render: ({ model, el }) => mount(typeof spec === "function" ? spec() : spec, css, model, el),
+  render: ({ model, el }) =>
+    mount(typeof spec === "function" ? spec() : spec, css, model, el),
 });

@@ -20,8 +20,13 @@ export function tableView() {
   const wide = h("div", { class: "scroll", tabindex: 0 }, table); // it may scroll sideways
   const node = fold("Data table", {}, wide);
   const line = (values, head) =>
-    h("tr", {}, values.map((value, i) =>
-      h(i && !head ? "td" : "th", { scope: head ? "col" : !i && "row", text: value })));
+    h(
+      "tr",
+      {},
+      values.map((value, i) =>
+        h(i && !head ? "td" : "th", { scope: head ? "col" : !i && "row", text: value }),
+      ),
+    );
   let shown;
   const draw = (make) => {
     if (!node.open) return;
@@ -31,7 +36,10 @@ export function tableView() {
     if (now === shown) return; // what a reader has marked in it stays
     shown = now;
     table.replaceChildren(
-      h("caption", { text: caption }), line(header, true), ...rows.map((row) => line(row)));
+      h("caption", { text: caption }),
+      line(header, true),
+      ...rows.map((row) => line(row)),
+    );
   };
   return { node, draw };
 }
@@ -42,26 +50,38 @@ export function exportView(name, get) {
   const done = h("span", { role: "status" });
   const copy = async (text) => {
     set(out, { hidden: false, value: text });
-    const said = navigator.clipboard?.writeText(text).then(() => true, () => false);
+    const said = navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
     set(done, { text: (await said) ? "Copied." : "Copy it below." });
     if (!(await said)) out.select();
   };
   const item = (text, onclick) => h("button", { type: "button", text, onclick });
   const save = (kind, type, make) =>
-    item(kind.toUpperCase(), async () => download(await make(), `${name}.${kind}`, type));
+    item(kind.toUpperCase(), async () =>
+      download(await make(), `${name}.${kind}`, type),
+    );
   const link = item("Copy link", () => copy(get.link()));
   const ontoggle = () => set(link, { hidden: get.link() === null });
   const node = fold(
-    "Export", { ontoggle },
-    h("div", {},
-      h("div", { class: "menu" },
+    "Export",
+    { ontoggle },
+    h(
+      "div",
+      {},
+      h(
+        "div",
+        { class: "menu" },
         save("svg", "image/svg+xml", get.svg),
         save("png", "image/png", () => toPNG(get.svg())),
         save("csv", "text/csv", () => csv(get.table())),
         item("Copy as PyTorch", () => copy(get.code())),
         link,
-        done),
-      out),
+        done,
+      ),
+      out,
+    ),
   );
   const forget = () => {
     set(out, { hidden: true, value: "" });

@@ -4,7 +4,10 @@ import { h, join, set } from "./dom.mjs";
 /** Lights every element of `root` whose data-part holds `part`. */
 export function light(root, part) {
   for (const node of root.querySelectorAll("[data-part]"))
-    node.classList.toggle("lit", part !== null && node.dataset.part.split(" ").includes(part));
+    node.classList.toggle(
+      "lit",
+      part !== null && node.dataset.part.split(" ").includes(part),
+    );
 }
 
 const key = (item, i) => `${i}${typeof item === "string" ? "" : item[0]}`;
@@ -22,7 +25,8 @@ const update = (node, item) =>
 export function formula(ui, { equation, code }) {
   const rows = [h("div", { class: "equation" }), h("div", { class: "code" })];
   const node = h(
-    "div", { class: "formula", role: "group", "aria-label": "Equation, linked to the cells" },
+    "div",
+    { class: "formula", role: "group", "aria-label": "Equation, linked to the cells" },
     ...rows,
   );
   const parts = () => [...node.querySelectorAll("button")];
@@ -42,7 +46,9 @@ export function formula(ui, { equation, code }) {
     return all[at];
   };
   const keys = (event) => {
-    const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: Infinity }[event.key];
+    const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: Infinity }[
+      event.key
+    ];
     if (event.key === "Escape") hold(null);
     else if (step !== undefined) rove(step)?.focus();
     else return;

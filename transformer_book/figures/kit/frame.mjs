@@ -12,13 +12,22 @@ export function frame(spec) {
     foot: h("div", { class: "foot" }),
   };
   const { error, say, foot, ...work } = parts;
-  const tip = h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip,
-    h("span", { class: "tap", text: " Tap a cell to hold it, again to let go." }));
+  const tip = h(
+    "p",
+    { class: "try" },
+    h("b", { text: "Try this: " }),
+    spec.tip,
+    h("span", { class: "tap", text: " Tap a cell to hold it, again to let go." }),
+  );
   const text = `Keys: arrows move, Enter holds, Esc lets go${spec.keys ?? ""}.`;
   const root = h(
-    "div", { class: "fig", role: "group", "aria-label": spec.title },
-    tip, error, ...Object.values(work),
-    h("div", { class: "told" }, say, h("p", { class: "keys", text })), foot,
+    "div",
+    { class: "fig", role: "group", "aria-label": spec.title },
+    tip,
+    error,
+    ...Object.values(work),
+    h("div", { class: "told" }, say, h("p", { class: "keys", text })),
+    foot,
   );
   return { root, ...parts };
 }
@@ -30,7 +39,8 @@ export function frame(spec) {
 export function watchUse(root) {
   const used = (on) => root.classList.toggle("used", on);
   const starts = () => used(true);
-  for (const type of ["click", "input", "change", "keyup"]) root.addEventListener(type, starts);
+  for (const type of ["click", "input", "change", "keyup"])
+    root.addEventListener(type, starts);
   set(root, {
     onpointerenter: ({ pointerType }) => pointerType === "touch" || starts(),
     onpointerleave: () => used(root.matches(":focus-within")),
@@ -43,5 +53,7 @@ export function watchUse(root) {
 export function say(node, text) {
   if (node.textContent === text) return;
   const parts = text.split(/(\d (?:%|.?B|.FLOP))/);
-  node.replaceChildren(...parts.map((part, i) => (i % 2 ? h("span", { text: part }) : part)));
+  node.replaceChildren(
+    ...parts.map((part, i) => (i % 2 ? h("span", { text: part }) : part)),
+  );
 }

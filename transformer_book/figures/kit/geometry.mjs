@@ -61,7 +61,9 @@ export function matrixFrame({ rows, cols, width, extra = 0, max = 56, min = 24 }
   const over = (cell) =>
     Math.max(
       0,
-      ...cols.map((t, i) => SLANT * wide(t) - (cols.length - i - 0.4) * cell - more(cell)),
+      ...cols.map(
+        (t, i) => SLANT * wide(t) - (cols.length - i - 0.4) * cell - more(cell),
+      ),
     );
   const cell = flat ? size(width) : size(width - over(size(width)));
   return {
@@ -70,7 +72,9 @@ export function matrixFrame({ rows, cols, width, extra = 0, max = 56, min = 24 }
     flat,
     beside: Math.max(cell, WIDE), // width of one more column
     top: flat ? 26 : Math.ceil(longest * SLANT) + 18,
-    width: Math.ceil(left + cell * cols.length + more(cell) + 6 + (flat ? 0 : over(cell))),
+    width: Math.ceil(
+      left + cell * cols.length + more(cell) + 6 + (flat ? 0 : over(cell)),
+    ),
     height: (flat ? 26 : Math.ceil(longest * SLANT) + 18) + cell * rows.length + 6,
   };
 }

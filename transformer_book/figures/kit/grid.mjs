@@ -58,7 +58,14 @@ export function grid(node, { size, locked, hover, lock, key }) {
     lock(null);
     hover(null); // the whole is said again, wherever the focus is
   };
-  keys(node, { size, here: (event) => cellOf(event.target), go, hold: lock, leave, key });
+  keys(node, {
+    size,
+    here: (event) => cellOf(event.target),
+    go,
+    hold: lock,
+    leave,
+    key,
+  });
   node.addEventListener("click", (event) => {
     const cell = cellOf(event.target);
     if (!cell) return;

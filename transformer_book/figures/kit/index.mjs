@@ -62,4 +62,13 @@ export { grid } from "./grid.mjs";
 export { matrix, panel } from "./matrix.mjs";
 export { pad } from "./pad.mjs";
 export { cividis, inkOn } from "./palette.mjs";
-export { number, percent, python, pythonRows, quote, short, tokenText } from "./text.mjs";
+export {
+  number,
+  percent,
+  python,
+  pythonRows,
+  quote,
+  short,
+  tokenText,
+} from "./text.mjs";
+export * from "./schema.mjs";

@@ -11,7 +11,9 @@ export function keyOf(el, name) {
 }
 
 const entries = (hash) =>
-  new Map([...hash.matchAll(/([^#&=]+)=([^&]*)/g)].map(([, name, value]) => [name, value]));
+  new Map(
+    [...hash.matchAll(/([^#&=]+)=([^&]*)/g)].map(([, name, value]) => [name, value]),
+  );
 
 const kind = (value) => (Array.isArray(value) ? "array" : typeof value);
 
@@ -40,7 +42,8 @@ export function read(hash, key, initial) {
     const patch = JSON.parse(decodeURIComponent(entries(hash).get(key)));
     return Object.fromEntries(
       Object.entries(patch).filter(
-        ([name, value]) => Object.hasOwn(initial, name) && kind(value) === kind(initial[name]),
+        ([name, value]) =>
+          Object.hasOwn(initial, name) && kind(value) === kind(initial[name]),
       ),
     );
   } catch {

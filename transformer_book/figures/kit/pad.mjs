@@ -5,7 +5,10 @@ import { s, set } from "./dom.mjs";
 
 const mark = () => [s("rect", { class: "halo" }), s("rect", { class: "ring" })];
 const around = ({ x, y, width, height }, by) => ({
-  x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by,
+  x: x - by,
+  y: y - by,
+  width: width + 2 * by,
+  height: height + 2 * by,
 });
 
 /**
@@ -55,7 +58,14 @@ export function pad(ui, svg, { label, to, from, key }) {
     ui.lock(null);
     hover(null);
   };
-  keys(spot, { size, here: () => at, go, hold: (cell) => ui.lock(to(cell)), leave, key });
+  keys(spot, {
+    size,
+    here: () => at,
+    go,
+    hold: (cell) => ui.lock(to(cell)),
+    leave,
+    key,
+  });
 
   function draw(next) {
     shape = next;
@@ -66,12 +76,18 @@ export function pad(ui, svg, { label, to, from, key }) {
     set(node.lastChild, { "aria-rowcount": shape.rows, "aria-colcount": shape.cols });
     set(line, { "aria-rowindex": at[0] + 1 });
     set(spot, {
-      "data-row": at[0], "data-col": at[1], "aria-colindex": at[1] + 1,
-      "aria-label": shape.text(at), "aria-selected": String(same(at, hold)),
+      "data-row": at[0],
+      "data-col": at[1],
+      "aria-colindex": at[1] + 1,
+      "aria-label": shape.text(at),
+      "aria-selected": String(same(at, hold)),
       class: now ? "active" : null,
     });
     set(held, { class: hold && `locked ${now && same(at, hold) ? "active" : ""}` });
-    for (const [group, cell] of [[spot, at], [held, hold ?? at]]) {
+    for (const [group, cell] of [
+      [spot, at],
+      [held, hold ?? at],
+    ]) {
       const [halo, ring] = [...group.children].slice(-2);
       set(halo, around(shape.box(cell), 2.5));
       set(ring, around(shape.box(cell), 1));

@@ -25,7 +25,8 @@ export const graphemes = (text) =>
   segmenter ? Array.from(segmenter.segment(text), (part) => part.segment) : [...text];
 
 // Characters that would show nothing, or would turn the text around them.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const CONTROL =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 /** A token made visible and cut to `limit` signs: "" -> "∅", "\n" -> "⏎", " a" -> "␣a". */
@@ -56,7 +57,9 @@ export function python(value) {
   if (typeof value === "string")
     return JSON.stringify(value).replace(/[\u007f-\u{10ffff}]/gu, (sign) => {
       const code = sign.codePointAt(0).toString(16);
-      return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
+      return code.length > 4
+        ? `\\U${code.padStart(8, "0")}`
+        : `\\u${code.padStart(4, "0")}`;
     });
   if (Number.isNaN(value)) return 'float("nan")';
   if (!Number.isFinite(value)) return value > 0 ? 'float("inf")' : '-float("inf")';

@@ -38,7 +38,9 @@ export function watchTheme(el, root, signal) {
   const observer = new MutationObserver(later);
   for (const node of [document.documentElement, document.body])
     observer.observe(node, { attributes: true });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later, { signal });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later, {
+    signal,
+  });
   signal.addEventListener("abort", () => observer.disconnect());
   return read;
 }

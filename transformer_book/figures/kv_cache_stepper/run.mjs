@@ -18,7 +18,13 @@ export function createWriter(model) {
     const read = ids.slice(0, MOST);
     first = read.length;
     const side = (session) => ({ session, ids: [...read], gaps: [] });
-    text = { prompt, out: ids.length - first, again: [...read], kept: side(kept), bug: side(bug) };
+    text = {
+      prompt,
+      out: ids.length - first,
+      again: [...read],
+      kept: side(kept),
+      bug: side(bug),
+    };
     for (const session of [kept, bug]) session.rewind(0);
   }
 
@@ -45,10 +51,16 @@ export function createWriter(model) {
     while (first && text.kept.gaps.length <= step) advance();
     const words = (ids) => ids.map((id) => tokenizer.decode([id]));
     return {
-      prompt, prompt_length: first, left_out: text.out, tokens: words(text.again),
-      picks: words(text.kept.ids.slice(first)), gaps: [...text.kept.gaps],
-      wrong_picks: words(text.bug.ids.slice(first)), wrong_gaps: [...text.bug.gaps],
-      source: "page", sizes: sizesOf(model),
+      prompt,
+      prompt_length: first,
+      left_out: text.out,
+      tokens: words(text.again),
+      picks: words(text.kept.ids.slice(first)),
+      gaps: [...text.kept.gaps],
+      wrong_picks: words(text.bug.ids.slice(first)),
+      wrong_gaps: [...text.bug.gaps],
+      source: "page",
+      sizes: sizesOf(model),
     };
   };
 }

@@ -13,16 +13,30 @@ export const parting = ({ said: [mine, other], step }) =>
   mine.slice(0, step + 1).findIndex((token, i) => token !== other[i]);
 
 function verdict(geometry) {
-  const { state, step, gaps, said: [mine, other] } = geometry;
+  const {
+    state,
+    step,
+    gaps,
+    said: [mine, other],
+  } = geometry;
   const gap = `he logits differ by ${gapText(gaps[step])}`;
-  const start = state.bug ? `But each new token stands at position 0: t${gap}` : `T${gap}`;
+  const start = state.bug
+    ? `But each new token stands at position 0: t${gap}`
+    : `T${gap}`;
   const at = parting(geometry);
   if (at < 0) return `${start}, and both pick ${quote(mine[step])}.`;
   return `${start}, and step ${at} wrote ${quote(other[at])} instead of ${quote(mine[at])}.`;
 }
 
 function overview(geometry) {
-  const { state: { left_out: out }, each, length, step, most, cost } = geometry;
+  const {
+    state: { left_out: out },
+    each,
+    length,
+    step,
+    most,
+    cost,
+  } = geometry;
   const [again, fresh] = [cost(0, step), cost(1, step)];
   const kept = compact(length * each, " ");
   if (!step)
@@ -48,7 +62,8 @@ function cell({ first, step, texts }, side, row, column) {
       `${where}: ${query} was computed in ${born ? `step ${born}` : "the prefill"}, ` +
       "and nothing of it is kept: no later token looks at a query."
     );
-  if (column > row) return `${where}: ${query} may not look at ${key}: computed, then masked.`;
+  if (column > row)
+    return `${where}: ${query} may not look at ${key}: computed, then masked.`;
   if (side || born === step) {
     const kept = side && step && column < row ? "the kept " : "";
     return `${where}: ${query} and ${kept}${key}, computed in this step only.`;
@@ -71,7 +86,8 @@ export function sentence(geometry, active) {
   if (!geometry.first) return "The prompt is empty: type at least one letter.";
   if (!active) return overview(geometry);
   const [view, row, column] = active;
-  if (view > 1) return memory(geometry, Math.min(row, geometry.memories.length - 1), column);
+  if (view > 1)
+    return memory(geometry, Math.min(row, geometry.memories.length - 1), column);
   const last = geometry.length - 1;
   return cell(geometry, view, Math.min(row, last), Math.min(column, last));
 }
@@ -87,16 +103,37 @@ export function table(geometry) {
   return {
     caption: "All steps",
     header: [
-      "step", "tokens", "multiply-adds without", "multiply-adds with", "bytes kept", "picked without", "picked with",
+      "step",
+      "tokens",
+      "multiply-adds without",
+      "multiply-adds with",
+      "bytes kept",
+      "picked without",
+      "picked with",
       "largest difference",
     ],
     rows: [
       ...upTo(geometry).map((s) => [
-        s, first + s, cost(0, s), cost(1, s), (first + s) * each, said[0][s], said[1][s],
+        s,
+        first + s,
+        cost(0, s),
+        cost(1, s),
+        (first + s) * each,
+        said[0][s],
+        said[1][s],
         number(gaps[s], 4),
       ]),
       ["in all", "", sum(geometry, 0), sum(geometry, 1), length * each, "", "", ""],
-      ...memories.map(({ kind, bytes }) => [`${shown.name}, ${kind}: a token`, "", "", "", bytes, "", "", ""]),
+      ...memories.map(({ kind, bytes }) => [
+        `${shown.name}, ${kind}: a token`,
+        "",
+        "",
+        "",
+        bytes,
+        "",
+        "",
+        "",
+      ]),
     ],
   };
 }
@@ -120,9 +157,13 @@ again, kept = list(prompt), list(prompt)
 cache = new_cache(config, 1, ${MOST + STEPS})
 for step in range(${step + 1}):
     how = {"cache": cache}
-${state.bug ? `    if step:
+${
+  state.bug
+    ? `    if step:
         how["positions"] = torch.zeros(1, 1, dtype=torch.long)
-` : ""}    without = logits(again)
+`
+    : ""
+}    without = logits(again)
     cached = logits(kept[cache[0].length :], **how)
     gap = (without - cached).abs().max().item()
     again.append(without.argmax().item())
@@ -134,12 +175,14 @@ assert ${gap < SAME ? `gap < ${SAME}` : `abs(gap - ${gap}) < 1e-3`}
 }
 
 /** A model of the same sizes; its numbers are the reader's. */
-const alike = ({ name: _, ...sizes }) => `config = Config(**${JSON.stringify(sizes)})\n`;
+const alike = ({ name: _, ...sizes }) =>
+  `config = Config(**${JSON.stringify(sizes)})\n`;
 
 /** The state as a program that runs and asserts what the figure shows. */
 export function pytorch(state, geometry) {
   const { first, step, length, cost, memories } = geometry;
-  const preset = state.memory === "own" ? "" : state.memory.toUpperCase().replace(/\W/g, "_");
+  const preset =
+    state.memory === "own" ? "" : state.memory.toUpperCase().replace(/\W/g, "_");
   return `from dataclasses import replace
 
 import torch
@@ -165,9 +208,13 @@ def multiply_adds(new, kept):
         decoder.unembedding.logits(states[:, -1])
     return counter.get_total_flops() // 2
 
-${first ? `assert multiply_adds(${length}, 0) == ${cost(0, step)}
+${
+  first
+    ? `assert multiply_adds(${length}, 0) == ${cost(0, step)}
 assert multiply_adds(${step ? `1, ${length - 1}` : `${length}, 0`}) == ${cost(1, step)}
-` : ""}for heads, n_bytes in ${python(memories.map(({ heads, bytes }) => [heads, bytes]))}:
+`
+    : ""
+}for heads, n_bytes in ${python(memories.map(({ heads, bytes }) => [heads, bytes]))}:
     like = replace(${preset || "config"}, n_kv_heads=heads)
     stores = new_cache(like, 1, 1, dtype=torch.${preset ? "bfloat16" : "float32"}, device="meta")
     assert sum(layer.n_bytes for layer in stores) == n_bytes

@@ -37,7 +37,9 @@ export function positionVectors({ kind, base, rows }, length, width) {
       .map((row) => row.slice(0, width));
   const speeds = times(width, (i) => base ** -((2 * Math.floor(i / 2)) / width));
   const value = (m, i) => (i % 2 ? Math.cos(m * speeds[i]) : Math.sin(m * speeds[i]));
-  return times(length, (m) => times(width, (i) => (kind === "sinusoidal" ? value(m, i) : 0)));
+  return times(length, (m) =>
+    times(width, (i) => (kind === "sinusoidal" ? value(m, i) : 0)),
+  );
 }
 
 export const slopeOf = (nHeads, head) => 2 ** ((-8 * (head + 1)) / nHeads);
@@ -55,7 +57,9 @@ function mix(x, bias) {
     const top = Math.max(...scores);
     const powers = scores.map((score) => Math.exp(score - top));
     const total = powers.reduce((sum, power) => sum + power, 0);
-    return query.map((_, i) => x.reduce((sum, row, n) => sum + (powers[n] / total) * row[i], 0));
+    return query.map((_, i) =>
+      x.reduce((sum, row, n) => sum + (powers[n] / total) * row[i], 0),
+    );
   });
 }
 
@@ -85,6 +89,9 @@ export function shuffle(tokens, order, vectors, bias) {
 /** Another order of as many words, always the same one after the same order. */
 export function shuffledOrder(order) {
   const draw = draws(order.reduce((seed, i) => (31 * seed + i + 1) % PRIME, 7) + 1);
-  const next = order.map((old) => [draw(), old]).sort(([a], [b]) => a - b).map(([, old]) => old);
+  const next = order
+    .map((old) => [draw(), old])
+    .sort(([a], [b]) => a - b)
+    .map(([, old]) => old);
   return String(next) === String(order) ? [...next.slice(1), next[0]] : next;
 }

@@ -26,19 +26,31 @@ export function sentences({ state: { tokens, order, other: picked }, words, room
   const [written, shuffled] = [names(10, [...tokens.keys()]), names(end + 32, order)];
   const all = [...written, ...shuffled];
   return {
-    kind: "word", width: 92 + step * tokens.length, height: end + head + 108,
-    rows: 1, cols: tokens.length, title: "Tap two words to swap them",
+    kind: "word",
+    width: 92 + step * tokens.length,
+    height: end + head + 108,
+    rows: 1,
+    cols: tokens.length,
+    title: "Tap two words to swap them",
     note: "above as written, below in the new order",
     text: ([, i]) =>
       `${texts[order[i]]}: ${same[i] ? "the same" : "new"} input vector, output changes by ${brief(change[i])}`,
     paths: [
-      ...paint(before, high), ...paint(after, low),
+      ...paint(before, high),
+      ...paint(after, low),
       ...order.map((old, place) => [
-        line([[center(old), high + 76], [center(place), low - 4]]),
+        line([
+          [center(old), high + 76],
+          [center(place), low - 4],
+        ]),
         `link${same[place] ? "" : " broken"}${picked === place ? " bold" : ""}`,
       ]),
-      ...all.filter(([, , , old]) => old === order[picked]).map(([x, y, text]) =>
-        [box(x - wide(text) / 2 - 5, y - 10, x + wide(text) / 2 + 5, y + 10), "chip"]),
+      ...all
+        .filter(([, , , old]) => old === order[picked])
+        .map(([x, y, text]) => [
+          box(x - wide(text) / 2 - 5, y - 10, x + wide(text) / 2 + 5, y + 10),
+          "chip",
+        ]),
     ],
     texts: [
       ...all.map(([x, y, text]) => [x, y, text, "token"]),
@@ -56,7 +68,9 @@ export function sentences({ state: { tokens, order, other: picked }, words, room
     pick(px, py) {
       const row = py < low - 31 ? written : shuffled;
       const y = py - row[0][1] - 12;
-      const near = row.filter((_, i) => !two || Math.abs(y) > 24 || i % 2 === Number(y > 0));
+      const near = row.filter(
+        (_, i) => !two || Math.abs(y) > 24 || i % 2 === Number(y > 0),
+      );
       near.sort(([a], [b]) => Math.abs(a - px) - Math.abs(b - px));
       return px < 48 ? null : [0, order.indexOf(near[0][3])];
     },

@@ -14,7 +14,8 @@ export function picture(ui, label) {
   const { node, note } = panel("", svg);
   let shape = null;
   const to = ([r, c]) => [shape.kind, shape.row ?? r, c];
-  const from = ([kind, r, c]) => (kind === shape.kind ? [shape.row === undefined ? r : 0, c] : null);
+  const from = ([kind, r, c]) =>
+    kind === shape.kind ? [shape.row === undefined ? r : 0, c] : null;
   const grid = pad(ui, svg, { label, to, from });
   svg.append(grid.node);
   const draw = (next, geometry) => {
@@ -23,12 +24,28 @@ export function picture(ui, label) {
     set(svg, { width, height });
     set(node.querySelector("b"), { text: title });
     set(note, { text: ` ${shape.note}` });
-    fill(paths, shape.paths.map(([d, kind, opacity, dashes]) => ({
-      d, class: kind, "fill-opacity": opacity, "stroke-dasharray": dashes,
-    })), "path");
-    fill(texts, shape.texts.map(([x, y, text, kind, anchor = "middle", part]) => ({
-      x, y, text, class: kind, "text-anchor": anchor, "data-part": part,
-    })), "text");
+    fill(
+      paths,
+      shape.paths.map(([d, kind, opacity, dashes]) => ({
+        d,
+        class: kind,
+        "fill-opacity": opacity,
+        "stroke-dasharray": dashes,
+      })),
+      "path",
+    );
+    fill(
+      texts,
+      shape.texts.map(([x, y, text, kind, anchor = "middle", part]) => ({
+        x,
+        y,
+        text,
+        class: kind,
+        "text-anchor": anchor,
+        "data-part": part,
+      })),
+      "text",
+    );
     grid.draw(shape);
   };
   return { node, label, draw };

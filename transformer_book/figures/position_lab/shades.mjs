@@ -7,7 +7,8 @@ const STEPS = 10; // shades on each side of zero
 export const largest = (rows) => Math.max(...rows.flat().map(Math.abs)) || 1;
 
 /** Whole pixels between `count` bands from `start` on. */
-export const edges = (start, count, size) => times(count + 1, (i) => Math.round(start + (i * size) / count));
+export const edges = (start, count, size) =>
+  times(count + 1, (i) => Math.round(start + (i * size) / count));
 export const bands = (all) => all.slice(1).map((end, i) => [all[i], end]);
 export const box = (x, y, right, low) => `M${x} ${y}H${right}V${low}H${x}z`;
 
@@ -29,11 +30,16 @@ export function shades(columns, lines, at) {
       from = c + 1;
       fills[k] = (fills[k] ?? "") + box(x, y, right, low);
       if (k < 0)
-        strokes[k < -STEPS / 2 ? "chalk" : "ink"] += `M${x + inset} ${(y + low) / 2}H${right - inset}`;
+        strokes[k < -STEPS / 2 ? "chalk" : "ink"] +=
+          `M${x + inset} ${(y + low) / 2}H${right - inset}`;
     });
   });
   return [
-    ...Object.entries(fills).map(([k, d]) => [d, k > 0 ? "plus" : "minus", Math.abs(k) / STEPS]),
+    ...Object.entries(fills).map(([k, d]) => [
+      d,
+      k > 0 ? "plus" : "minus",
+      Math.abs(k) / STEPS,
+    ]),
     ...Object.entries(strokes).map(([name, d]) => [d, name]),
   ];
 }

@@ -5,10 +5,12 @@ import { slopeOf } from "./numbers.mjs";
 /** With two digits, or four where `own` is small. */
 const amount = (x, own = x) => short(x, Math.abs(own) >= 0.1 ? 2 : 4);
 const of = (x, own) => `${amount(x, own)}, with itself ${amount(own)}`;
-export const commas = (x) => String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
+export const commas = (x) =>
+  String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Positions until a dimension of the sinusoid repeats. */
-const period = ({ base, d_model: width }, i) => 2 * Math.PI * base ** ((i - (i % 2)) / width);
+const period = ({ base, d_model: width }, i) =>
+  2 * Math.PI * base ** ((i - (i % 2)) / width);
 
 /** Whether a dimension of the sinusoid repeats in the picture: "fast", else "slow". */
 export const pace = ({ state, length }, i) =>
@@ -45,9 +47,11 @@ function overview(geometry) {
       "Fast dimensions tell neighbors apart, slow ones near from far.",
     ].join(" ");
   const what =
-    state.kind === "sinusoidal" ? "Sinusoidal"
-    : `Learned, ${state.rows.length ? "your rows" : "not trained yet"}`;
-  const end = length < state.length ? ` The table ends: there is no row ${length}.` : "";
+    state.kind === "sinusoidal"
+      ? "Sinusoidal"
+      : `Learned, ${state.rows.length ? "your rows" : "not trained yet"}`;
+  const end =
+    length < state.length ? ` The table ends: there is no row ${length}.` : "";
   return `${what}, ${length} positions by ${width} dimensions: ${alike(geometry)}.${end}`;
 }
 
@@ -63,7 +67,10 @@ function pair({ state: { kind, n_heads: heads }, similarity, head }, m, n) {
 }
 
 function cell(geometry, i, m) {
-  const { state: { kind }, values } = geometry;
+  const {
+    state: { kind },
+    values,
+  } = geometry;
   const known = kind === "sinusoidal";
   return (
     `Position ${m}, dimension ${i}: ${number(values[m][i], known ? 2 : 4)}.` +
@@ -73,20 +80,26 @@ function cell(geometry, i, m) {
 
 function sentences({ state, words }) {
   const { tokens, order, kind, other } = state;
-  if (other in order) return `Picked ${quote(tokens[order[other]])}; tap a second word to swap.`;
-  const moved = order.map((old) => tokens[old]).filter((token, place) => token !== tokens[place]);
+  if (other in order)
+    return `Picked ${quote(tokens[order[other]])}; tap a second word to swap.`;
+  const moved = order
+    .map((old) => tokens[old])
+    .filter((token, place) => token !== tokens[place]);
   if (!moved.length) return "Both sentences are the same. Tap two words to swap them.";
   const start =
-    moved.length === 2 ? `${quote(moved[0])} and ${quote(moved[1])} have changed places`
-    : `${moved.length} of ${tokens.length} words have moved`;
+    moved.length === 2
+      ? `${quote(moved[0])} and ${quote(moved[1])} have changed places`
+      : `${moved.length} of ${tokens.length} words have moved`;
   const same = words.same.filter(Boolean).length;
-  const vectors = `${start}. ` + (
-    kind === "alibi" ? "ALiBi adds nothing to the input vectors; it lowers scores by distance"
-    : `With${kind === "none" ? "out" : ` ${kind}`} positions, ${same} of ${tokens.length} input vectors are in both sentences`);
+  const vectors =
+    `${start}. ` +
+    (kind === "alibi"
+      ? "ALiBi adds nothing to the input vectors; it lowers scores by distance"
+      : `With${kind === "none" ? "out" : ` ${kind}`} positions, ${same} of ${tokens.length} input vectors are in both sentences`);
   const change = Math.max(...words.change);
   return change < 1e-9
     ? `${vectors}, and nothing but the order of the outputs changes: ` +
-      `${kind === "none" ? "order" : "this change"} is invisible.`
+        `${kind === "none" ? "order" : "this change"} is invisible.`
     : `${vectors}, and outputs change by up to ${amount(change)}: order is visible.`;
 }
 
@@ -104,8 +117,11 @@ export function table({ state, values, similarity, words, m, alibi }) {
       caption: "The words of the shuffled sentence",
       header: ["word", "from", "to", "input vector", "output changes by"],
       rows: state.order.map((old, place) => [
-        tokenText(state.tokens[old], 40), old, place,
-        words.same[place] ? "the same" : "new", number(words.change[place], 4),
+        tokenText(state.tokens[old], 40),
+        old,
+        place,
+        words.same[place] ? "the same" : "new",
+        number(words.change[place], 4),
       ]),
     };
   if (state.view === "similarity")

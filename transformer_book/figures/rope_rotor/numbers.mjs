@@ -3,12 +3,15 @@ const times = (n, f) => Array.from({ length: n }, (_, i) => f(i));
 const DEGREES = 180 / Math.PI;
 
 /** Radians per position of each pair's clock. */
-export const speedsOf = (width, base) => times(width / 2, (i) => base ** -((2 * i) / width));
+export const speedsOf = (width, base) =>
+  times(width / 2, (i) => base ** -((2 * i) / width));
 
 /** The vector with the plane of dimensions (i, i + d / 2) turned by position * speed. */
 export function rotate(x, position, speeds) {
   const half = speeds.length;
-  const [cos, sin] = [Math.cos, Math.sin].map((f) => speeds.map((speed) => f(position * speed)));
+  const [cos, sin] = [Math.cos, Math.sin].map((f) =>
+    speeds.map((speed) => f(position * speed)),
+  );
   return [
     ...speeds.map((_, i) => x[i] * cos[i] - x[i + half] * sin[i]),
     ...speeds.map((_, i) => x[i + half] * cos[i] + x[i] * sin[i]),
@@ -37,7 +40,11 @@ export function pairs(state) {
     const hands = { q: [q[i], q[i + half]], k: [k[i], k[i + half]] };
     const cross = hands.k[0] * hands.q[1] - hands.k[1] * hands.q[0];
     return {
-      i, part, dims: [i, i + half], speed: speeds[i], ...hands,
+      i,
+      part,
+      dims: [i, i + half],
+      speed: speeds[i],
+      ...hands,
       most: Math.hypot(...hands.q) * Math.hypot(...hands.k),
       between: Math.abs(Math.atan2(cross, part)) * DEGREES,
     };

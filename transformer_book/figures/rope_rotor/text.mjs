@@ -2,7 +2,8 @@
 import { number } from "../kit/index.mjs";
 
 export const LAST = 31; // position
-export const commas = (x) => String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
+export const commas = (x) =>
+  String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Positions in which a clock goes round once: "6.3", "6,283". */
 export function round(speed) {
@@ -14,7 +15,9 @@ export function round(speed) {
 function rule(m, n) {
   const by = [5, -5].find((x) => Math.min(m, n) + x >= 0 && Math.max(m, n) + x <= LAST);
   const where = by > 0 ? "further on" : "back";
-  return by ? `Both 5 ${where}, at ${m + by} and ${n + by}, it is the same: only` : "Only";
+  return by
+    ? `Both 5 ${where}, at ${m + by} and ${n + by}, it is the same: only`
+    : "Only";
 }
 
 /** The live sentence; `active` is [0, pair] or null. */
@@ -23,7 +26,8 @@ export function sentence({ state: { m, n }, pairs, score }, active) {
   if (!active)
     return `Query at position ${m}, key at ${n}: the dot product is ${total}. ${rule(m, n)} m − n = ${m - n} counts.`;
   const { i, dims, speed, between, most, part } = pairs[active[1]];
-  const apart = most > 0 ? `Query and key are ${number(between, 0)}° apart` : "Query or key is 0";
+  const apart =
+    most > 0 ? `Query and key are ${number(between, 0)}° apart` : "Query or key is 0";
   return (
     `Pair ${i}, dimensions ${dims.join(" and ")}, one of each half: one round in ${round(speed)} positions. ` +
     `${apart}; this pair adds ${number(part)} to the dot product of ${total}.`
@@ -36,13 +40,23 @@ export function table({ state: { m, n }, pairs, score }) {
   return {
     caption: `Query at position ${m}, key at ${n}, m − n = ${m - n}`,
     header: [
-      "pair", "dimensions", "steps a round", "query turned (degrees)", "key turned (degrees)",
-      "apart (degrees)", "adds",
+      "pair",
+      "dimensions",
+      "steps a round",
+      "query turned (degrees)",
+      "key turned (degrees)",
+      "apart (degrees)",
+      "adds",
     ],
     rows: [
       ...pairs.map(({ i, dims, speed, between, part }) => [
-        i, dims.join(", "), round(speed), degrees(m * speed), degrees(n * speed),
-        number(between, 1), four(part),
+        i,
+        dims.join(", "),
+        round(speed),
+        degrees(m * speed),
+        degrees(n * speed),
+        number(between, 1),
+        four(part),
       ]),
       ["sum", "", "", "", "", "", four(score)],
     ],
@@ -55,15 +69,24 @@ const tensor = (list) => `torch.tensor([[${list.join(", ")}]], dtype=torch.float
 /** The state as a program that asserts each pair's part, and that a shift changes none. */
 export function pytorch({ query, key, m, n, base }, { pairs }) {
   return [
-    "import torch", "", "from transformer_lib.positions import rotate", "",
-    `query = ${tensor(query.map(float))}`, `key = ${tensor(key.map(float))}`,
-    `m, n = torch.tensor([${float(m)}]).double(), torch.tensor([${float(n)}]).double()`, "", "",
+    "import torch",
+    "",
+    "from transformer_lib.positions import rotate",
+    "",
+    `query = ${tensor(query.map(float))}`,
+    `key = ${tensor(key.map(float))}`,
+    `m, n = torch.tensor([${float(m)}]).double(), torch.tensor([${float(n)}]).double()`,
+    "",
+    "",
     "def parts(m, n):",
     `    q, k = rotate(query, m, base=${float(base)}), rotate(key, n, base=${float(base)})`,
-    `    return (q * k).reshape(2, ${pairs.length}).sum(dim=0)  # split-half pairs`, "", "",
+    `    return (q * k).reshape(2, ${pairs.length}).sum(dim=0)  # split-half pairs`,
+    "",
+    "",
     "shown = parts(m, n)",
     `expected = ${tensor(pairs.map(({ part }) => number(part, 6)))}[0]`,
     "torch.testing.assert_close(shown, expected, rtol=0, atol=1e-3)",
-    "torch.testing.assert_close(parts(m + 5, n + 5), shown, rtol=0, atol=1e-6)", "",
+    "torch.testing.assert_close(parts(m + 5, n + 5), shown, rtol=0, atol=1e-6)",
+    "",
   ].join("\n");
 }

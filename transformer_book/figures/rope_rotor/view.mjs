@@ -1,10 +1,22 @@
 // RoPERotor: a query and a key turn with their positions; the dot product sees m − n only.
-import { fill, grid, h, join, number, panel, s, set } from "../kit/index.mjs";
+import {
+  fill,
+  grid,
+  h,
+  join,
+  keep,
+  list,
+  number,
+  panel,
+  real,
+  s,
+  set,
+  whole,
+} from "../kit/index.mjs";
 import { positions, readout } from "./lanes.mjs";
 import { clocks, curve } from "./layout.mjs";
 import { pairs, sum } from "./numbers.mjs";
 import { LAST, commas, pytorch, sentence, table } from "./text.mjs";
-import { keep, list, real, whole } from "../kit/schema.mjs";
 
 export { pytorch, sentence, table };
 
@@ -13,9 +25,19 @@ const inside = (x, low, high) => x >= low && x <= high;
 /** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
   const width = state.query?.length;
-  const vector = list(real(-1000, 1000), Math.max(2, Math.min(16, width + (width % 2))));
+  const vector = list(
+    real(-1000, 1000),
+    Math.max(2, Math.min(16, width + (width % 2))),
+  );
   const at = whole(0, LAST);
-  keep(state, { query: vector, key: vector, m: at, n: at, base: real(1, 1e6), pair: whole(-1, 7) });
+  keep(state, {
+    query: vector,
+    key: vector,
+    m: at,
+    n: at,
+    base: real(1, 1e6),
+    pair: whole(-1, 7),
+  });
 }
 
 /** Everything that is drawn or said, from the state alone. */
@@ -25,7 +47,8 @@ export function layout(state, room = 680) {
   return { state, room, pairs: all, score: sum(all.map(({ part }) => part)) };
 }
 
-export const locked = ({ pair, query }) => (inside(pair, 0, query.length / 2 - 1) ? [0, pair] : null);
+export const locked = ({ pair, query }) =>
+  inside(pair, 0, query.length / 2 - 1) ? [0, pair] : null;
 
 const both = (by) => ({
   action: ({ m, n }) => ({ m: m + by, n: n + by }),
@@ -35,11 +58,14 @@ const both = (by) => ({
 /** The two buttons, and why one of them is out. */
 function shift(ui) {
   const why = h("span", { class: "name" });
-  ui.bind((state) => set(why, {
-    text: [-5, 5].some((by) => both(by).disabled(state)) ? `only 0 to ${LAST}` : "",
-  }));
+  ui.bind((state) =>
+    set(why, {
+      text: [-5, 5].some((by) => both(by).disabled(state)) ? `only 0 to ${LAST}` : "",
+    }),
+  );
   return h(
-    "div", { class: "control", role: "group", "aria-label": "Shift both by 5" },
+    "div",
+    { class: "control", role: "group", "aria-label": "Shift both by 5" },
     h("span", { class: "name", text: "Shift both by 5", "aria-hidden": "true" }),
     ui.button({ label: "− 5", ...both(-5) }),
     ui.button({ label: "+ 5", ...both(5) }),
@@ -48,37 +74,66 @@ function shift(ui) {
 }
 
 /** How fast the clocks turn, so it stands with them. */
-const baseSlider = (ui) => ui.slider({
-  label: "Base", min: 1, max: 6, step: 0.5,
-  get: ({ base }) => Math.log10(base),
-  set: (power) => ({ base: Math.round(10 ** power) }),
-  format: (power) => commas(10 ** power),
-});
+const baseSlider = (ui) =>
+  ui.slider({
+    label: "Base",
+    min: 1,
+    max: 6,
+    step: 0.5,
+    get: ({ base }) => Math.log10(base),
+    set: (power) => ({ base: Math.round(10 ** power) }),
+    format: (power) => commas(10 ** power),
+  });
 
 const newFace = () =>
   s(
-    "g", {},
-    s("circle", { class: "thin" }), s("path", { class: "arc", "data-part": "between" }),
-    s("path", { class: "hand k", "data-part": "key" }), s("path", { class: "hand q", "data-part": "query" }),
-    s("path", { class: "thin" }), s("rect", { height: 10 }), s("path", { class: "chalk" }), s("g"),
+    "g",
+    {},
+    s("circle", { class: "thin" }),
+    s("path", { class: "arc", "data-part": "between" }),
+    s("path", { class: "hand k", "data-part": "key" }),
+    s("path", { class: "hand q", "data-part": "query" }),
+    s("path", { class: "thin" }),
+    s("rect", { height: 10 }),
+    s("path", { class: "chalk" }),
+    s("g"),
   );
 
 function drawFace(node, { center, radius, arc, k, q, zero, bar, texts }) {
   const [circle, angle, key, query, middle, part, strokes, words] = node.children;
   set(circle, { cx: center[0], cy: center[1], r: radius });
-  set(part, { x: bar.x, y: bar.y, width: bar.size, class: bar.minus ? "minus" : "plus" });
-  for (const [path, d] of [[angle, arc], [key, k], [query, q], [middle, zero], [strokes, bar.strokes]])
+  set(part, {
+    x: bar.x,
+    y: bar.y,
+    width: bar.size,
+    class: bar.minus ? "minus" : "plus",
+  });
+  for (const [path, d] of [
+    [angle, arc],
+    [key, k],
+    [query, q],
+    [middle, zero],
+    [strokes, bar.strokes],
+  ])
     set(path, { d });
   fill(words, texts, "text");
 }
 
 const newCell = () =>
   s(
-    "g", { role: "gridcell", "data-row": 0 },
-    ...["box", "halo", "ring"].map((name) => s("rect", { class: name, rx: 6, fill: "transparent" })),
+    "g",
+    { role: "gridcell", "data-row": 0 },
+    ...["box", "halo", "ring"].map((name) =>
+      s("rect", { class: name, rx: 6, fill: "transparent" }),
+    ),
   );
 
-const shrunk = ({ x, y, width, height }, by) => ({ x: x + by, y: y + by, width: width - 2 * by, height: height - 2 * by });
+const shrunk = ({ x, y, width, height }, by) => ({
+  x: x + by,
+  y: y + by,
+  width: width - 2 * by,
+  height: height - 2 * by,
+});
 
 function dials(ui) {
   const [faces, row] = [s("g", { "aria-hidden": "true" }), s("g", { role: "row" })];
@@ -88,20 +143,35 @@ function dials(ui) {
   set(note, { text: "Q solid, K dashed; + 5 turns every hand" });
   svg.parentNode.after(h("div", { class: "controls" }, baseSlider(ui)));
   const size = () => [1, row.children.length];
-  const cells = grid(node, { size, locked: () => ui.locked(), hover: ui.hover, lock: ui.lock });
+  const cells = grid(node, {
+    size,
+    locked: () => ui.locked(),
+    hover: ui.hover,
+    lock: ui.lock,
+  });
   const draw = (geometry) => {
     const shape = clocks(geometry, geometry.room);
     const [active, hold] = [ui.active(), ui.locked()];
     set(svg, { width: shape.width, height: shape.height });
     join(faces, shape.faces, ({ i }) => i, newFace, drawFace);
-    join(row, shape.faces, ({ i }) => i, newCell, (cell, { box }, i) => {
-      const is = (at) => at?.[1] === i;
-      set(cell, {
-        "data-col": i, "aria-label": sentence(geometry, [0, i]), "aria-selected": String(is(hold)),
-        class: [is(hold) && "locked", is(active) && "active"].filter(Boolean).join(" ") || null,
-      });
-      [0, 2, 0.5].forEach((by, child) => set(cell.children[child], shrunk(box, by)));
-    });
+    join(
+      row,
+      shape.faces,
+      ({ i }) => i,
+      newCell,
+      (cell, { box }, i) => {
+        const is = (at) => at?.[1] === i;
+        set(cell, {
+          "data-col": i,
+          "aria-label": sentence(geometry, [0, i]),
+          "aria-selected": String(is(hold)),
+          class:
+            [is(hold) && "locked", is(active) && "active"].filter(Boolean).join(" ") ||
+            null,
+        });
+        [0, 2, 0.5].forEach((by, child) => set(cell.children[child], shrunk(box, by)));
+      },
+    );
     cells.update();
   };
   return { node, draw };
@@ -115,10 +185,20 @@ function product() {
   const svg = s("svg", { role: "img" }, zero, rule, part, total, dot, texts);
   const { node, note } = panel("Dot product against m − n", svg);
   const draw = (geometry, active) => {
-    const { room, score, state: { m, n } } = geometry;
+    const {
+      room,
+      score,
+      state: { m, n },
+    } = geometry;
     const shape = curve(geometry, active, room);
-    set(note, { text: active ? `dashed: pair ${active[1]}` : `${number(score)} at ${m - n}` });
-    set(svg, { width: room, height: shape.height, "aria-label": `Dot product ${number(score)} at m − n = ${m - n}` });
+    set(note, {
+      text: active ? `dashed: pair ${active[1]}` : `${number(score)} at ${m - n}`,
+    });
+    set(svg, {
+      width: room,
+      height: shape.height,
+      "aria-label": `Dot product ${number(score)} at m − n = ${m - n}`,
+    });
     set(zero, { d: shape.zero });
     set(rule, { d: shape.rule });
     set(part, { d: shape.part });
@@ -136,10 +216,20 @@ function build(ui) {
     controls: [shift(ui)],
     formula: {
       equation: [
-        "dot product = Σ ", ["query", "|q|", "query"], " ", ["key", "|k|", "key"], " cos(start + ",
-        ["between", "(m − n)", "position"], " · speed)",
+        "dot product = Σ ",
+        ["query", "|q|", "query"],
+        " ",
+        ["key", "|k|", "key"],
+        " cos(start + ",
+        ["between", "(m − n)", "position"],
+        " · speed)",
       ],
-      code: [["query", "rotate(q, m)", "query"], " @ ", ["key", "rotate(k, n)", "key"], ".T"],
+      code: [
+        ["query", "rotate(q, m)", "query"],
+        " @ ",
+        ["key", "rotate(k, n)", "key"],
+        ".T",
+      ],
     },
     picture: parts.map(({ node }) => node),
     draw(geometry) {

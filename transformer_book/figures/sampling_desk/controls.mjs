@@ -14,43 +14,87 @@ export function controls(ui, origin, text, now) {
     return { ...fresh, drawn: [...state.drawn, order[places(after, [u])[0]]] };
   };
   return [
-    h("div", { class: "own" },
+    h(
+      "div",
+      { class: "own" },
       ui.text({
-        label: "Your text", trait: "text", maxlength: SIGNS,
+        label: "Your text",
+        trait: "text",
+        maxlength: SIGNS,
         set: (text) => ({
-          ...fresh, drawn: [],
+          ...fresh,
+          drawn: [],
           text: [...text.replace(/\p{Surrogate}/gu, "\ufffd")].slice(0, SIGNS).join(""),
         }),
       }),
       ui.number({
-        label: "Seed", trait: "seed", min: 1, max: 1000, step: 1,
+        label: "Seed",
+        trait: "seed",
+        min: 1,
+        max: 1000,
+        step: 1,
         set: (seed) => ({ seed: Math.round(seed) }),
-      })),
-    ...origin,
-    h("div", { class: "sliders" }, // steps that a finger can hit
-      ui.slider({ label: "Temperature", trait: "temperature", min: 0, max: 2, step: 0.1 }),
-      ui.slider({
-        label: "top-k", min: 1, max: 51, step: 1, get: ({ top_k }) => top_k || 51,
-        set: (k) => ({ top_k: k % 51 }), format: off(51),
       }),
-      ui.slider({ label: "top-p", trait: "top_p", min: 0.05, max: 1, step: 0.05, format: off(1) }),
-      ui.slider({ label: "min-p", trait: "min_p", min: 0, max: 1, step: 0.05, format: off(0) })),
+    ),
+    ...origin,
+    h(
+      "div",
+      { class: "sliders" }, // steps that a finger can hit
+      ui.slider({
+        label: "Temperature",
+        trait: "temperature",
+        min: 0,
+        max: 2,
+        step: 0.1,
+      }),
+      ui.slider({
+        label: "top-k",
+        min: 1,
+        max: 51,
+        step: 1,
+        get: ({ top_k }) => top_k || 51,
+        set: (k) => ({ top_k: k % 51 }),
+        format: off(51),
+      }),
+      ui.slider({
+        label: "top-p",
+        trait: "top_p",
+        min: 0.05,
+        max: 1,
+        step: 0.05,
+        format: off(1),
+      }),
+      ui.slider({
+        label: "min-p",
+        trait: "min_p",
+        min: 0,
+        max: 1,
+        step: 0.05,
+        format: off(0),
+      }),
+    ),
     ui.button({
-      label: "Back", action: ({ drawn }) => ({ ...fresh, drawn: drawn.slice(0, -1) }),
+      label: "Back",
+      action: ({ drawn }) => ({ ...fresh, drawn: drawn.slice(0, -1) }),
       disabled: ({ drawn }) => !drawn.length,
     }),
     ui.button({
-      label: "Draw 1", action: next,
+      label: "Draw 1",
+      action: next,
       disabled: (state) => isFull(state) || source(state).problem,
     }),
     ui.button({
-      label: "Draw 100", text: ({ count }) => (count ? "Draw 100 more" : "Draw 100"), action: ({ count }) => ({ count: count + 100 }),
+      label: "Draw 100",
+      text: ({ count }) => (count ? "Draw 100 more" : "Draw 100"),
+      action: ({ count }) => ({ count: count + 100 }),
       disabled: (state) => state.count >= 1000 || source(state).problem,
     }),
     ui.button({
-      label: "Greedy trap", text: ({ trap }) => (trap ? "Close trap" : "Greedy trap"),
+      label: "Greedy trap",
+      text: ({ trap }) => (trap ? "Close trap" : "Greedy trap"),
       action: ({ trap }) => ({ trap: !trap }),
-      disabled: (state) => state.source !== MODEL || (!state.trap && answer(state)?.problem),
+      disabled: (state) =>
+        state.source !== MODEL || (!state.trap && answer(state)?.problem),
     }),
     text,
   ];

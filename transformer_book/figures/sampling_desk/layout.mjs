@@ -1,5 +1,15 @@
 // The state of SamplingDesk, checked, and whose answer is shown. No DOM.
-import { any, finite, flag, keep, list, real, text, whole, wholes } from "../kit/schema.mjs";
+import {
+  any,
+  finite,
+  flag,
+  keep,
+  list,
+  real,
+  text,
+  whole,
+  wholes,
+} from "../kit/index.mjs";
 import { MODEL, ROOM, answer, continuations } from "./reader.mjs";
 import { ROWS, frame } from "./shapes.mjs";
 import { counts, reshape } from "./numbers.mjs";
@@ -13,8 +23,16 @@ function check(state) {
   const id = whole(0, tokens?.length - 1);
   const ids = list(id, 0, ROOM);
   keep(state, {
-    ...wholes(RANGES), temperature: real(0, 2), top_p: real(0.01, 1), min_p: real(0, 1), text, source: text,
-    tokens: list(text, 2, 512), logits: list(finite, tokens?.length), drawn: ids, trap: flag,
+    ...wholes(RANGES),
+    temperature: real(0, 2),
+    top_p: real(0.01, 1),
+    min_p: real(0, 1),
+    text,
+    source: text,
+    tokens: list(text, 2, 512),
+    logits: list(finite, tokens?.length),
+    drawn: ids,
+    trap: flag,
     held: (x, name) => x === -1 || id(x, name),
     asked: (all, name) => {
       list(any, 1, ROOM + 1)(all, name);
@@ -29,15 +47,18 @@ function check(state) {
 export function source(state) {
   const { text, drawn, asked, logits, tokens } = state;
   const now = [text, ...drawn];
-  const found = JSON.stringify(now) !== JSON.stringify(asked) && (state.source === MODEL
-    ? answer(state) ?? { problem: "This text waits for the model." }
-    : { problem: "Python answers other texts, where it runs." });
+  const found =
+    JSON.stringify(now) !== JSON.stringify(asked) &&
+    (state.source === MODEL
+      ? (answer(state) ?? { problem: "This text waits for the model." })
+      : { problem: "Python answers other texts, where it runs." });
   const [first, ...ids] = found.logits ? now : asked;
   return { logits, ...found, read: first + ids.map((id) => tokens[id]).join("") };
 }
 
 /** Whether no token fits behind the text. */
-export const isFull = (state) => state.drawn.length >= ROOM ||
+export const isFull = (state) =>
+  state.drawn.length >= ROOM ||
   (state.source === MODEL && answer(state)?.ids?.length >= ROOM);
 
 /** Everything that is drawn or said, from the state and from the model if it is here. */

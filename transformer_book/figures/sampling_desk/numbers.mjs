@@ -6,9 +6,15 @@ export const sum = (list) => list.reduce((total, x) => total + x, 0);
 
 /** What is on, in order, with its words and its value: [["top-k", "top_k", 8], ...]. */
 export const filters = (settings) =>
-  settings.temperature === 0 ? [] : [["top_k", 0], ["top_p", 1], ["min_p", 0]]
-    .filter(([name, off]) => settings[name] !== off)
-    .map(([name]) => [name.replace("_", "-"), name, settings[name]]);
+  settings.temperature === 0
+    ? []
+    : [
+        ["top_k", 0],
+        ["top_p", 1],
+        ["min_p", 0],
+      ]
+        .filter(([name, off]) => settings[name] !== off)
+        .map(([name]) => [name.replace("_", "-"), name, settings[name]]);
 
 /** Logits in falling order -> shares that sum to 1. */
 function softmax(ordered) {
@@ -51,10 +57,14 @@ export function reshape(logits, settings) {
     kept = left;
   };
   if (!settings.temperature) keep(kept[0], "temperature");
-  for (const [words, name, value] of filters(settings)) keep(FLOORS[name](kept, value), words);
+  for (const [words, name, value] of filters(settings))
+    keep(FLOORS[name](kept, value), words);
   const after = softmax(kept);
   return {
-    order, before: softmax(ordered), cut, share: sum(softmax(warm).slice(0, kept.length)),
+    order,
+    before: softmax(ordered),
+    cut,
+    share: sum(softmax(warm).slice(0, kept.length)),
     after: order.map((_, i) => after[i] ?? 0),
   };
 }
@@ -76,7 +86,8 @@ export function heights(seed, skip, count) {
 /** How often each place comes in so many draws. */
 export function counts(after, { seed, drawn, count }) {
   const found = after.map(() => 0);
-  for (const place of places(after, heights(seed, drawn.length, count))) found[place] += 1;
+  for (const place of places(after, heights(seed, drawn.length, count)))
+    found[place] += 1;
   return found;
 }
 
@@ -95,7 +106,10 @@ function repeated(ids) {
 export function measured(ids) {
   const again = repeated(ids);
   return {
-    ids, share: again.filter(Boolean).length / Math.max(1, again.length),
-    repeats: ids.map((_, i) => again.slice(Math.max(0, i - RUN + 1), i + 1).includes(true)),
+    ids,
+    share: again.filter(Boolean).length / Math.max(1, again.length),
+    repeats: ids.map((_, i) =>
+      again.slice(Math.max(0, i - RUN + 1), i + 1).includes(true),
+    ),
   };
 }

@@ -5,7 +5,12 @@ import { around, flow, row } from "./shapes.mjs";
 import { isDone, sentence, tail } from "./text.mjs";
 
 /** A text takes nothing over from the one that stood in its node. */
-const plain = (text) => ({ class: null, "text-anchor": null, "data-part": null, ...text });
+const plain = (text) => ({
+  class: null,
+  "text-anchor": null,
+  "data-part": null,
+  ...text,
+});
 
 /** Boxes, then lines, then texts. */
 function paint([rects, lines, words], { boxes, paths, texts }) {
@@ -29,8 +34,15 @@ export function writing(title) {
 
 /** The list of tokens with their bars: one tab stop, a line for each token. */
 export function bars(ui) {
-  const [raster, cut, texts] = [s("path", { class: "raster" }), s("path", { class: "cut", "data-part": "cut" }), s("g")];
-  const list = s("g", { role: "grid", "aria-label": "Next tokens, the likeliest first" });
+  const [raster, cut, texts] = [
+    s("path", { class: "raster" }),
+    s("path", { class: "cut", "data-part": "cut" }),
+    s("g"),
+  ];
+  const list = s("g", {
+    role: "grid",
+    "aria-label": "Next tokens, the likeliest first",
+  });
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, raster, cut, texts), list);
   const { node, note } = panel("Next token", svg);
   let geometry = null;
@@ -45,32 +57,55 @@ export function bars(ui) {
     lock: (cell) => ui.set({ held: cell ? idOf(cell) : -1 }),
   });
   const create = () =>
-    s("g", { role: "row" },
+    s(
+      "g",
+      { role: "row" },
       s("g", { "aria-hidden": "true" }, s("g"), s("g"), s("g")),
-      s("g", { role: "gridcell", "data-col": 0 },
+      s(
+        "g",
+        { role: "gridcell", "data-col": 0 },
         s("rect", { fill: "transparent" }),
-        s("rect", { class: "halo" }), s("rect", { class: "ring" })));
+        s("rect", { class: "halo" }),
+        s("rect", { class: "ring" }),
+      ),
+    );
   function draw(next) {
     geometry = next;
-    const { state, frame: { height, room }, listed, order } = geometry;
+    const {
+      state,
+      frame: { height, room },
+      listed,
+      order,
+    } = geometry;
     const active = ui.active()?.[0];
     set(svg, { width: room, height });
-    set(note, { text: geometry.problem ? "of another text" : `outlined before, filled after${state.count ? ", ◆ drawn" : ""}` });
+    set(note, {
+      text: geometry.problem
+        ? "of another text"
+        : `outlined before, filled after${state.count ? ", ◆ drawn" : ""}`,
+    });
     const shape = around(geometry);
     set(raster, { d: shape.raster });
     set(cut, { d: shape.cut });
     fill(texts, shape.texts.map(plain), "text");
-    join(list, listed, (_, r) => r, create, ({ children: [shown, cell] }, place, r) => {
-      const line = row(geometry, place, r);
-      const id = order[place];
-      paint(shown.children, line);
-      set(cell, {
-        "data-row": r, "aria-selected": String(id === state.held),
-        "aria-label": `${line.texts.map(({ text }) => text).join(" ")}. ${sentence(geometry, [id])}`,
-        class: [id === state.held && "locked", id === active && "active"].join(" "),
-      });
-      for (const rect of cell.children) set(rect, line.box);
-    });
+    join(
+      list,
+      listed,
+      (_, r) => r,
+      create,
+      ({ children: [shown, cell] }, place, r) => {
+        const line = row(geometry, place, r);
+        const id = order[place];
+        paint(shown.children, line);
+        set(cell, {
+          "data-row": r,
+          "aria-selected": String(id === state.held),
+          "aria-label": `${line.texts.map(({ text }) => text).join(" ")}. ${sentence(geometry, [id])}`,
+          class: [id === state.held && "locked", id === active && "active"].join(" "),
+        });
+        for (const rect of cell.children) set(rect, line.box);
+      },
+    );
     cells.update();
   }
   return { node, draw };
@@ -79,7 +114,10 @@ export function bars(ui) {
 /** Greedy and sampled, side by side; writes on while something is missing. */
 export function trap(ui) {
   // with the room that a token takes, about: those that are repeated are long
-  const both = [["greedy", writing("Greedy"), 30], ["sampled", writing("Sampled"), 22]];
+  const both = [
+    ["greedy", writing("Greedy"), 30],
+    ["sampled", writing("Sampled"), 22],
+  ];
   let waits = false;
   const later = () => {
     waits = false;
@@ -90,13 +128,20 @@ export function trap(ui) {
     for (const [kind, { node, draw: show }, wide] of both) {
       const { ids, share, repeats } = found?.[kind] ?? {};
       set(node, { hidden: !found, style: `width:${half}px` });
-      const all = ids ? [
-        { text: tail(read), kind: "quiet" },
-        ...ids.map((id, i) => ({ text: state.tokens[id], kind: repeats[i] && "again" })), { text: "…" },
-      ] : [];
+      const all = ids
+        ? [
+            { text: tail(read), kind: "quiet" },
+            ...ids.map((id, i) => ({
+              text: state.tokens[id],
+              kind: repeats[i] && "again",
+            })),
+            { text: "…" },
+          ]
+        : [];
       const shape = flow(all, half, 99);
       show(shape, {
-        width: half, height: Math.max(shape.height, 24 * Math.ceil((LONGER * wide) / half)),
+        width: half,
+        height: Math.max(shape.height, 24 * Math.ceil((LONGER * wide) / half)),
         said: ids ? `${percent(share)} repeats, underlined` : "waits",
         label: `${kind}: ${all.map(({ text }) => text).join("")}`,
       });

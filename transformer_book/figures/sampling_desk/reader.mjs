@@ -29,7 +29,9 @@ function reader(model, nTexts) {
 export function settle(model) {
   if (page) return;
   const { merges } = model.tokenizer;
-  const [now, greedy, sampled] = [0, 1, 2].map(() => reader(model, 256 + merges.length));
+  const [now, greedy, sampled] = [0, 1, 2].map(() =>
+    reader(model, 256 + merges.length),
+  );
   page = { encode: createTokenizer(model.tokenizer).encode, now, greedy, sampled };
 }
 
@@ -60,7 +62,10 @@ const keyOf = (state, kind) => {
 export function continuations(state) {
   if (!answer(state)?.ids) return null;
   return Object.fromEntries(
-    Object.keys(CHOICES).map((kind) => [kind, measured(written.get(keyOf(state, kind)) ?? [])]),
+    Object.keys(CHOICES).map((kind) => [
+      kind,
+      measured(written.get(keyOf(state, kind)) ?? []),
+    ]),
   );
 }
 
@@ -74,7 +79,13 @@ export function writeOn(state, patience = 10) {
     const said = [...(written.get(key) ?? [])];
     if (said.length === LONGER) continue;
     while (said.length < LONGER && performance.now() < end)
-      said.push(CHOICES[kind](page[kind]([...ids, ...said]), state, state.drawn.length + said.length));
+      said.push(
+        CHOICES[kind](
+          page[kind]([...ids, ...said]),
+          state,
+          state.drawn.length + said.length,
+        ),
+      );
     if (written.size > 400) written.clear();
     written.set(key, said);
     return true;

@@ -13,7 +13,10 @@ export const reshapers = (state) => [
 export function tail(whole) {
   const signs = [...whole];
   if (signs.length <= 24) return whole;
-  return `…${signs.slice(-24).join("").replace(/^([^ \n]*[ \n]+(?=[^ \n])|.)/su, "")}`;
+  return `…${signs
+    .slice(-24)
+    .join("")
+    .replace(/^([^ \n]*[ \n]+(?=[^ \n])|.)/su, "")}`;
 }
 
 function overview(geometry) {
@@ -38,7 +41,9 @@ function staying({ state: { temperature }, order, cut, share }) {
   const gone = cut.filter(Boolean).length;
   if (!gone) return `All ${order.length} tokens stay.`;
   const stay = order.length - gone;
-  const heat = [0, 1].includes(temperature) ? "" : `at temperature ${short(temperature)} `;
+  const heat = [0, 1].includes(temperature)
+    ? ""
+    : `at temperature ${short(temperature)} `;
   return (
     `${stay} token${stay > 1 ? `s stay; ${heat}they` : ` stays; ${heat}it`} had ${percent(share)} ` +
     `before ${gone} other${gone > 1 ? "s were" : " was"} cut off.`
@@ -51,7 +56,8 @@ export const isDone = ({ greedy, sampled }) =>
 
 function trapped({ trap }) {
   if (!trap) return "";
-  if (!isDone(trap)) return ` The greedy trap ${trap.greedy ? "is being written" : "waits"}.`;
+  if (!isDone(trap))
+    return ` The greedy trap ${trap.greedy ? "is being written" : "waits"}.`;
   return (
     ` Of the runs of four in the next ${LONGER} tokens, greedy repeats ` +
     `${percent(trap.greedy.share)}, sampling ${percent(trap.sampled.share)}.`
@@ -59,7 +65,9 @@ function trapped({ trap }) {
 }
 
 function held({ state, order, before, after, cut, drawn }, place) {
-  const now = cut[place] ? `cut off by ${cut[place]}` : `${percent(after[place])} after`;
+  const now = cut[place]
+    ? `cut off by ${cut[place]}`
+    : `${percent(after[place])} after`;
   const draws = state.count
     ? `; drawn ${drawn[place]} times of ${state.count}, ` +
       `${number(state.count * after[place], 0)} to be expected`
@@ -73,7 +81,9 @@ function held({ state, order, before, after, cut, drawn }, place) {
 /** `active` is [id] of a token, or null. */
 export function sentence(geometry, active) {
   const place = active ? geometry.order.indexOf(active[0]) : -1;
-  const problem = geometry.problem ? `${geometry.problem} The numbers of another text stay. ` : "";
+  const problem = geometry.problem
+    ? `${geometry.problem} The numbers of another text stay. `
+    : "";
   return problem + (place < 0 ? overview(geometry) : held(geometry, place));
 }
 
@@ -82,8 +92,11 @@ export function others({ order, before, after, cut, drawn, listed }) {
   const rest = order.map((_, i) => i).filter((i) => !listed.includes(i));
   const all = (list) => sum(rest.map((i) => list[i]));
   return {
-    n: rest.length, gone: rest.filter((i) => cut[i]).length,
-    before: all(before), after: all(after), drawn: all(drawn),
+    n: rest.length,
+    gone: rest.filter((i) => cut[i]).length,
+    before: all(before),
+    after: all(after),
+    drawn: all(drawn),
   };
 }
 
@@ -95,12 +108,23 @@ export function table(geometry) {
     header: ["token", "before", "after", "cut off by", "drawn"],
     rows: [
       ...listed.map((i) => [
-        quote(state.tokens[order[i]]), number(before[i], 4), number(after[i], 4), cut[i], drawn[i],
+        quote(state.tokens[order[i]]),
+        number(before[i], 4),
+        number(after[i], 4),
+        cut[i],
+        drawn[i],
       ]),
-      ...(rest.n ? [[
-        `${rest.n} others`, number(rest.before, 4), number(rest.after, 4),
-        rest.gone ? `${rest.gone} of them` : "", rest.drawn,
-      ]] : []),
+      ...(rest.n
+        ? [
+            [
+              `${rest.n} others`,
+              number(rest.before, 4),
+              number(rest.after, 4),
+              rest.gone ? `${rest.gone} of them` : "",
+              rest.drawn,
+            ],
+          ]
+        : []),
     ],
   };
 }
@@ -113,7 +137,10 @@ const float = (x) => (Number.isInteger(x) ? `${x}.0` : String(x));
 /** What restrict is called with: [name, value as Python writes it]. */
 export const asked = (state) => [
   ["temperature", float(state.temperature)],
-  ...filters(state).map(([, name, value]) => [name, name === "top_k" ? value : float(value)]),
+  ...filters(state).map(([, name, value]) => [
+    name,
+    name === "top_k" ? value : float(value),
+  ]),
 ];
 
 /** The state as a program that reshapes the same logits, draws, and asserts what is shown. */
@@ -122,28 +149,41 @@ export function pytorch(state, { logits, order, before, after, cut, drawn }) {
   const shown = order.slice(0, 12);
   const { count, seed } = state;
   return [
-    "import torch", "", "from transformer_lib.sampling import restrict", "",
+    "import torch",
+    "",
+    "from transformer_lib.sampling import restrict",
+    "",
     `logits = torch.tensor([${rows(Array.from(logits), (x) => number(x, 4))}\n], dtype=torch.float64)`,
     `shown = [${shown.join(", ")}]  # ids of the likeliest tokens`,
-    ...shown.map((id) => `#   ${id}: ${python(quote(state.tokens[id]))}`), "",
+    ...shown.map((id) => `#   ${id}: ${python(quote(state.tokens[id]))}`),
+    "",
     `kept = restrict(logits, ${words.join(", ")})`,
     "for one, expected in (",
-    ...[["logits", before], ["kept", after]].map(([name, shares]) =>
-      `    (${name}, [${shown.map((_, i) => number(shares[i], 6)).join(", ")}]),`),
+    ...[
+      ["logits", before],
+      ["kept", after],
+    ].map(
+      ([name, shares]) =>
+        `    (${name}, [${shown.map((_, i) => number(shares[i], 6)).join(", ")}]),`,
+    ),
     "):",
     "    shares = one.softmax(dim=-1)[shown]",
     "    expected = torch.tensor(expected, dtype=torch.float64)",
     "    torch.testing.assert_close(shares, expected, rtol=0, atol=1e-3)",
-    `assert kept.isinf().sum() == ${cut.filter(Boolean).length}`, "",
-    ...(count ? [
-      `seed, numbers = ${seed}, []`,
-      `for _ in range(${3 + state.drawn.length + count}):  # Park and Miller`,
-      "    seed = 48271 * seed % (2**31 - 1)",
-      "    numbers.append(seed / (2**31 - 1))",
-      `u = torch.tensor(numbers[-${count}:], dtype=torch.float64)`,
-      "sums = kept.sort(descending=True, stable=True).values.softmax(dim=-1).cumsum(dim=-1)",
-      "drawn = torch.searchsorted(sums, u * sums[-1]).bincount(minlength=len(shown))",
-      `assert drawn[:len(shown)].tolist() == [${drawn.slice(0, shown.length).join(", ")}]`, "",
-    ] : []),
+    `assert kept.isinf().sum() == ${cut.filter(Boolean).length}`,
+    "",
+    ...(count
+      ? [
+          `seed, numbers = ${seed}, []`,
+          `for _ in range(${3 + state.drawn.length + count}):  # Park and Miller`,
+          "    seed = 48271 * seed % (2**31 - 1)",
+          "    numbers.append(seed / (2**31 - 1))",
+          `u = torch.tensor(numbers[-${count}:], dtype=torch.float64)`,
+          "sums = kept.sort(descending=True, stable=True).values.softmax(dim=-1).cumsum(dim=-1)",
+          "drawn = torch.searchsorted(sums, u * sums[-1]).bincount(minlength=len(shown))",
+          `assert drawn[:len(shown)].tolist() == [${drawn.slice(0, shown.length).join(", ")}]`,
+          "",
+        ]
+      : []),
   ].join("\n");
 }

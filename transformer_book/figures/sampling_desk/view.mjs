@@ -15,7 +15,10 @@ export const locked = ({ held }) => (held < 0 ? null : [held]);
 function build(ui) {
   let geometry = null;
   const [list, text, next] = [bars(ui), writing("Text"), trap(ui)];
-  const python = h("p", { class: "try coming", text: "These numbers come from Python." });
+  const python = h("p", {
+    class: "try coming",
+    text: "These numbers come from Python.",
+  });
   const own = ui.state().source === MODEL ? bring(ui, MODEL, settle) : null;
   ui.bind(({ source }) => {
     python.hidden = source === MODEL;
@@ -25,12 +28,18 @@ function build(ui) {
     controls: controls(ui, own ? [own, python] : [python], text.node, () => geometry),
     formula: {
       equation: [
-        ["before", "softmax(logits)"], " → ", ["after", "softmax(", ""], ["cut", "cut"],
+        ["before", "softmax(logits)"],
+        " → ",
+        ["after", "softmax(", ""],
+        ["cut", "cut"],
         "(logits / T))",
       ],
       code: (state) => [
         "restrict(logits",
-        ...asked(state).flatMap(([name, value], i) => [", ", [i ? "cut" : "after", `${name}=${value}`]]),
+        ...asked(state).flatMap(([name, value], i) => [
+          ", ",
+          [i ? "cut" : "after", `${name}=${value}`],
+        ]),
         ")",
       ],
     },
@@ -41,8 +50,11 @@ function build(ui) {
       const { length: n } = state.drawn;
       const shape = flow(pieces(now), now.room, 4);
       text.draw(shape, {
-        width: now.room, height: shape.height,
-        said: problem ?? `${n} token${n === 1 ? "" : "s"} added${shape.cut ? "; the last lines" : ""}`,
+        width: now.room,
+        height: shape.height,
+        said:
+          problem ??
+          `${n} token${n === 1 ? "" : "s"} added${shape.cut ? "; the last lines" : ""}`,
         label: `The text: ${state.text}${state.drawn.map((id) => state.tokens[id]).join("")}`,
       });
       list.draw(now);
@@ -58,8 +70,20 @@ export default {
     "press Draw 100; pull Temperature to 0, 2 and 0.7. With top-k off " +
     "and top-p at 0.8, how many tokens stay? Then press Greedy trap.",
   traits: [
-    "text", "drawn", "temperature", "top_k", "top_p", "min_p", "seed", "count", "trap", "held",
-    "logits", "tokens", "asked", "source",
+    "text",
+    "drawn",
+    "temperature",
+    "top_k",
+    "top_p",
+    "min_p",
+    "seed",
+    "count",
+    "trap",
+    "held",
+    "logits",
+    "tokens",
+    "asked",
+    "source",
   ],
   layout,
   sentence,

@@ -12,10 +12,12 @@ export const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 /** For each width 2, 4, ... 512: scores of 32 random queries and 32 random keys. */
 function draw(seed) {
   const next = draws(seed);
-  const vector = () => Float64Array.from({ length: WIDEST }, () => Math.sqrt(3) * (2 * next() - 1));
+  const vector = () =>
+    Float64Array.from({ length: WIDEST }, () => Math.sqrt(3) * (2 * next() - 1));
   const [queries, keys] = [times(COUNT, vector), times(COUNT, vector)];
   const scores = {};
-  for (let width = 2; width <= WIDEST; width *= 2) scores[width] = times(COUNT, () => []);
+  for (let width = 2; width <= WIDEST; width *= 2)
+    scores[width] = times(COUNT, () => []);
   queries.forEach((query, i) =>
     keys.forEach((key, j) => {
       let [total, width] = [0, 2];
@@ -57,7 +59,10 @@ function describe(scores) {
   const mean = sum(all) / all.length;
   const weights = scores.map(softmax);
   return {
-    bins, beyond, row: scores[0], weights: weights[0],
+    bins,
+    beyond,
+    row: scores[0],
+    weights: weights[0],
     spread: Math.sqrt(sum(all.map((x) => (x - mean) ** 2)) / all.length),
     largest: sum(weights.map((row) => Math.max(...row))) / COUNT,
   };
@@ -76,7 +81,8 @@ export function alignment({ query, key }) {
   const score = dot(query, key);
   const cross = query[0] * key[1] - query[1] * key[0];
   return {
-    score, lengths: [Math.hypot(...query), Math.hypot(...key)],
+    score,
+    lengths: [Math.hypot(...query), Math.hypot(...key)],
     degrees: (Math.abs(Math.atan2(cross, score)) * 180) / Math.PI,
   };
 }

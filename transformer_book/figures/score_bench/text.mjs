@@ -25,7 +25,8 @@ export function sentence({ state, plain, scaled, alignment }, active) {
     );
   }
   const { score, lengths } = alignment;
-  const apart = Math.min(...lengths) > 0 ? `${angle(alignment)} apart` : "one of them is 0";
+  const apart =
+    Math.min(...lengths) > 0 ? `${angle(alignment)} apart` : "one of them is 0";
   return (
     `q · k = ${number(score)}, ${apart}. At width ${state.width}, random scores spread by ` +
     `${number(plain.spread, 1)}, and by ${number(scaled.spread, 1)} once divided by ${root(state)}. ` +
@@ -37,11 +38,16 @@ export function sentence({ state, plain, scaled, alignment }, active) {
 export function table({ state, plain, scaled, alignment }) {
   const four = (x) => number(x, 4);
   return {
-    caption: `${COUNT} random keys for one random query, width ${state.width}. In the plane, ` +
+    caption:
+      `${COUNT} random keys for one random query, width ${state.width}. In the plane, ` +
       `q · k = ${four(alignment.score)}`,
     header: ["key", "score", "weight", "divided score", "its weight"],
     rows: plain.row.map((score, j) => [
-      j, four(score), four(plain.weights[j]), four(scaled.row[j]), four(scaled.weights[j]),
+      j,
+      four(score),
+      four(plain.weights[j]),
+      four(scaled.row[j]),
+      four(scaled.weights[j]),
     ]),
   };
 }
@@ -51,9 +57,13 @@ const tensor = (list) => `torch.tensor([${list.map((x) => number(x, 4)).join(", 
 /** The state as a program that draws the same numbers, and asserts what is shown. */
 export function pytorch({ query, key, width, seed }, { plain, scaled, alignment }) {
   return [
-    "import math", "", "import torch", "",
+    "import math",
+    "",
+    "import torch",
+    "",
     `score = ${tensor(query)} @ ${tensor(key)}`,
-    `torch.testing.assert_close(score.item(), ${number(alignment.score, 6)}, rtol=0, atol=1e-3)`, "",
+    `torch.testing.assert_close(score.item(), ${number(alignment.score, 6)}, rtol=0, atol=1e-3)`,
+    "",
     `seed, numbers = ${seed}, []`,
     `for _ in range(3 + 2 * ${COUNT} * ${WIDEST}):  # the generator of Park and Miller`,
     "    seed = 48271 * seed % (2**31 - 1)",
@@ -63,7 +73,8 @@ export function pytorch({ query, key, width, seed }, { plain, scaled, alignment 
     `queries, keys = vectors.reshape(2, ${COUNT}, ${WIDEST})[..., :${width}]`,
     "scores = queries @ keys.T",
     `both = torch.stack((scores, scores / math.sqrt(${width})))`,
-    "weights = both.softmax(dim=-1)", "",
+    "weights = both.softmax(dim=-1)",
+    "",
     "spread = both.flatten(1).std(dim=-1, correction=0)",
     "largest = weights.amax(dim=-1).mean(dim=-1)",
     "for shown, expected in (",
@@ -74,6 +85,7 @@ export function pytorch({ query, key, width, seed }, { plain, scaled, alignment 
     `        torch.tensor(${pythonRows([plain.weights, scaled.weights], (x) => number(x, 4))}),`,
     "    ),",
     "):",
-    "    torch.testing.assert_close(shown, expected.double(), rtol=0, atol=1e-3)", "",
+    "    torch.testing.assert_close(shown, expected.double(), rtol=0, atol=1e-3)",
+    "",
   ].join("\n");
 }

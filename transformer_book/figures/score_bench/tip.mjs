@@ -5,25 +5,41 @@ import { angle } from "./text.mjs";
 
 const EDGE = 20 * SPAN;
 const MOVES = {
-  ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
-  PageUp: [0, 10], PageDown: [0, -10], Home: [-EDGE, 0], End: [EDGE, 0],
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+  PageUp: [0, 10],
+  PageDown: [0, -10],
+  Home: [-EDGE, 0],
+  End: [EDGE, 0],
 };
 
 /** The tip of a vector: drag it, or move it by keys, arrows by a tenth. */
 export function tip(ui, trait, letter, kind) {
-  const shape = kind === "q" ? s("circle", { r: 11, class: "knob q" })
-    : s("rect", { x: -10, y: -10, width: 20, height: 20, rx: 4, class: "knob k" });
+  const shape =
+    kind === "q"
+      ? s("circle", { r: 11, class: "knob q" })
+      : s("rect", { x: -10, y: -10, width: 20, height: 20, rx: 4, class: "knob k" });
   const node = s(
-    "g", {
-      role: "slider", tabindex: "0", class: "tip", "aria-label": `${trait} vector`,
-      "aria-valuemin": -180, "aria-valuemax": 180,
+    "g",
+    {
+      role: "slider",
+      tabindex: "0",
+      class: "tip",
+      "aria-label": `${trait} vector`,
+      "aria-valuemin": -180,
+      "aria-valuemax": 180,
     },
-    s("circle", { r: 22, fill: "transparent" }), shape,
+    s("circle", { r: 22, fill: "transparent" }),
+    shape,
     s("text", { class: "letter", text: letter, "text-anchor": "middle" }),
   );
   let axes = null;
   const put = (place) => {
-    const tenth = place.map((x) => Math.max(-10 * SPAN, Math.min(10 * SPAN, Math.round(10 * x))) / 10);
+    const tenth = place.map(
+      (x) => Math.max(-10 * SPAN, Math.min(10 * SPAN, Math.round(10 * x))) / 10,
+    );
     if (String(tenth) !== String(ui.state()[trait])) ui.set({ [trait]: tenth });
   };
   node.addEventListener("pointerdown", (event) => {

@@ -1,6 +1,17 @@
 // ScoreBench: one score is alignment; scores of wide random vectors make softmax saturate.
-import { fill, h, pad, panel, s, set } from "../kit/index.mjs";
-import { keep, list, real, rule, whole } from "../kit/schema.mjs";
+import {
+  fill,
+  h,
+  keep,
+  list,
+  pad,
+  panel,
+  real,
+  rule,
+  s,
+  set,
+  whole,
+} from "../kit/index.mjs";
 import { SPAN, bars, histograms, plane, rooms } from "./layout.mjs";
 import { tip } from "./tip.mjs";
 import { COUNT, WIDEST, alignment, bench } from "./numbers.mjs";
@@ -12,10 +23,15 @@ export { pytorch, sentence, table };
 function check(state) {
   const vector = list(real(-SPAN, SPAN), 2);
   keep(state, {
-    query: vector, key: vector,
-    width: rule(`a power of two from 2 to ${WIDEST}`, (x) =>
-      Number.isInteger(x) && x > 1 && x <= WIDEST && Number.isInteger(Math.log2(x))),
-    seed: whole(1, 1000), held: whole(-1, COUNT - 1),
+    query: vector,
+    key: vector,
+    width: rule(
+      `a power of two from 2 to ${WIDEST}`,
+      (x) =>
+        Number.isInteger(x) && x > 1 && x <= WIDEST && Number.isInteger(Math.log2(x)),
+    ),
+    seed: whole(1, 1000),
+    held: whole(-1, COUNT - 1),
   });
 }
 
@@ -30,12 +46,30 @@ export const locked = ({ held }) => (held >= 0 && held < COUNT ? [0, held] : nul
 const paths = (...names) => names.map((name) => s("path", { class: name }));
 
 function onePair(ui) {
-  const [raster, axes, shadow, drop, arc, key, query] =
-    paths("raster", "thin", "shadow", "drop", "arc", "hand k", "hand q");
+  const [raster, axes, shadow, drop, arc, key, query] = paths(
+    "raster",
+    "thin",
+    "shadow",
+    "drop",
+    "arc",
+    "hand k",
+    "hand q",
+  );
   for (const node of [shadow, arc]) set(node, { "data-part": "score" });
   const texts = s("g");
   const [k, q] = [tip(ui, "key", "K", "k"), tip(ui, "query", "Q", "q")];
-  const still = s("g", { "aria-hidden": "true" }, raster, axes, shadow, drop, arc, key, query, texts);
+  const still = s(
+    "g",
+    { "aria-hidden": "true" },
+    raster,
+    axes,
+    shadow,
+    drop,
+    arc,
+    key,
+    query,
+    texts,
+  );
   const svg = s("svg", {}, still, q.node, k.node);
   const { node, note } = panel("One score", svg);
   set(note, { text: "drag Q and K; grey: K’s shadow on the line of Q" });
@@ -55,7 +89,14 @@ function onePair(ui) {
 function manyScores() {
   const [axis, spreads] = paths("thin", "spread");
   const [all, texts] = [s("g"), s("g")];
-  const svg = s("svg", { role: "img", "aria-label": "Histograms of random scores" }, all, axis, spreads, texts);
+  const svg = s(
+    "svg",
+    { role: "img", "aria-label": "Histograms of random scores" },
+    all,
+    axis,
+    spreads,
+    texts,
+  );
   const { node, note } = panel("1,024 scores", svg);
   const draw = (geometry) => {
     const shape = histograms(geometry);
@@ -76,7 +117,11 @@ function weights(ui) {
   const { node, note } = panel("32 weights", svg);
   set(note, { text: `of one random query of ${COUNT}` });
   const same = (cell) => cell;
-  const grid = pad(ui, svg, { label: "Weights of 32 random keys", to: same, from: same });
+  const grid = pad(ui, svg, {
+    label: "Weights of 32 random keys",
+    to: same,
+    from: same,
+  });
   svg.append(grid.node);
   const draw = (geometry) => {
     const { beside, high } = rooms(geometry.room);
@@ -94,14 +139,30 @@ function weights(ui) {
 function random(ui) {
   const shown = weights(ui);
   const node = h(
-    "div", { role: "group", "aria-label": "Random vectors" },
-    h("p", { class: "title" }, h("b", { text: `${COUNT} random queries, ${COUNT} random keys` })),
-    h("div", { class: "controls" },
+    "div",
+    { role: "group", "aria-label": "Random vectors" },
+    h(
+      "p",
+      { class: "title" },
+      h("b", { text: `${COUNT} random queries, ${COUNT} random keys` }),
+    ),
+    h(
+      "div",
+      { class: "controls" },
       ui.slider({
-        label: "Width d", min: 1, max: 9, step: 1, format: (power) => String(2 ** power),
-        get: ({ width }) => Math.log2(width), set: (power) => ({ width: 2 ** power }),
+        label: "Width d",
+        min: 1,
+        max: 9,
+        step: 1,
+        format: (power) => String(2 ** power),
+        get: ({ width }) => Math.log2(width),
+        set: (power) => ({ width: 2 ** power }),
       }),
-      ui.button({ label: "Draw others", action: ({ seed }) => ({ seed: (seed % 1000) + 1 }) })),
+      ui.button({
+        label: "Draw others",
+        action: ({ seed }) => ({ seed: (seed % 1000) + 1 }),
+      }),
+    ),
     shown.node,
   );
   const draw = (geometry) => {
@@ -117,7 +178,10 @@ function build(ui) {
     controls: [],
     formula: {
       equation: [
-        ["score", "q · k = |q| |k| cos(angle)"], "    ", ["plain", "softmax(q · k)"], "  or  ",
+        ["score", "q · k = |q| |k| cos(angle)"],
+        "    ",
+        ["plain", "softmax(q · k)"],
+        "  or  ",
         ["scaled", "softmax(q · k / √d)"],
       ],
       code: [["plain", "scores = q @ k.T"], "   ", ["scaled", "scores / math.sqrt(d)"]],

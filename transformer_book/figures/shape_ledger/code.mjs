@@ -4,8 +4,25 @@ import { ownPlaces } from "./lines.mjs";
 
 /** Names of the program's tensors, line by line; `split_heads` gives views. */
 const MADE = [
-  "tokens", "embedded", "x", "norm", "projected", "split", "scores", "weights", "mixed", "merged",
-  "out", "attended", "norm_2", "up", "gelu", "down", "after", "end", "logits",
+  "tokens",
+  "embedded",
+  "x",
+  "norm",
+  "projected",
+  "split",
+  "scores",
+  "weights",
+  "mixed",
+  "merged",
+  "out",
+  "attended",
+  "norm_2",
+  "up",
+  "gelu",
+  "down",
+  "after",
+  "end",
+  "logits",
 ];
 
 /** The block again, each result by its name, and what the figure says of it. */
@@ -29,10 +46,13 @@ const walked = ({ lines, bytes }, heads) => [
   "gelu = forward.activation(up)",
   "down = forward.down(gelu)",
   "after = attended + down",
-  "end = model.stack.norm(after)", "",
+  "end = model.stack.norm(after)",
+  "",
   "lines = [  # result, blocks, shape, bytes in all blocks",
-  ...lines.map((line, i) =>
-    `    (${MADE[i]}, ${line.blocks}, ${python(line.shape)}, ${line.blocks * line.bytes}),`),
+  ...lines.map(
+    (line, i) =>
+      `    (${MADE[i]}, ${line.blocks}, ${python(line.shape)}, ${line.blocks * line.bytes}),`,
+  ),
   "]",
   "total = 0",
   "for result, blocks, shape, size in lines:",
@@ -41,7 +61,8 @@ const walked = ({ lines, bytes }, heads) => [
   "    kept = 0 if result is split else blocks * sum(one.nbytes for one in results)",
   "    assert kept == size",
   "    total += kept",
-  `assert total == ${bytes}`, "",
+  `assert total == ${bytes}`,
+  "",
 ];
 
 /** The state as a program that runs and asserts what the figure shows. */
@@ -58,27 +79,40 @@ export function pytorch(state, geometry) {
     `assert own == ${ownPlaces(T, h)}  # of ${T * h} places hold their own token`,
   ];
   return [
-    "import torch", "from torch.utils.flop_counter import FlopCounterMode", "",
+    "import torch",
+    "from torch.utils.flop_counter import FlopCounterMode",
+    "",
     "from transformer_lib.attention import attention",
     "from transformer_lib.blocks import Config",
     "from transformer_lib.decoder import Decoder",
-    "from transformer_lib.multihead import merge_heads, split_heads", "",
+    "from transformer_lib.multihead import merge_heads, split_heads",
+    "",
     "config = Config(",
-    `    vocab_size=${state.vocab_size},`, `    d_model=${d},`, `    n_layers=${state.n_layers},`,
-    `    n_heads=${h},`, `    d_ff=${state.d_ff || 4 * d},`, `    max_len=${state.max_len},`,
-    '    norm="layer",', '    feed_forward="gelu_tanh",', '    positions="learned",',
-    "    bias=True,", `    tied=${state.tied ? "True" : "False"},`,
+    `    vocab_size=${state.vocab_size},`,
+    `    d_model=${d},`,
+    `    n_layers=${state.n_layers},`,
+    `    n_heads=${h},`,
+    `    d_ff=${state.d_ff || 4 * d},`,
+    `    max_len=${state.max_len},`,
+    '    norm="layer",',
+    '    feed_forward="gelu_tanh",',
+    '    positions="learned",',
+    "    bias=True,",
+    `    tied=${state.tied ? "True" : "False"},`,
     ")",
     'with torch.device("meta"):  # shapes without numbers',
     "    model = Decoder(config, attend=attention)",
     `    tokens = torch.empty(${B}, ${T}, dtype=torch.long)`,
     "parameters = sum(p.numel() for p in model.parameters())",
-    `assert parameters == ${params}`, "",
+    `assert parameters == ${params}`,
+    "",
     "with FlopCounterMode(display=False) as counter:",
     "    logits = model(tokens)",
     exact
       ? `assert counter.get_total_flops() == ${flops}`
       : `assert abs(counter.get_total_flops() / ${flops} - 1) < 1e-9`,
-    "", ...walked(geometry, h), ...(wrong ? split : []),
+    "",
+    ...walked(geometry, h),
+    ...(wrong ? split : []),
   ].join("\n");
 }

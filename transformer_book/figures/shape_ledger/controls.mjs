@@ -1,17 +1,44 @@
 // The sizes of ShapeLedger: their ranges, their fields, and which change together.
 export const RANGES = {
-  batch: [1, 64], length: [1, 16384], d_model: [1, 16384], n_heads: [1, 128], n_layers: [1, 128],
-  vocab_size: [1, 300000], d_ff: [0, 65536], max_len: [1, 16384],
+  batch: [1, 64],
+  length: [1, 16384],
+  d_model: [1, 16384],
+  n_heads: [1, 128],
+  n_layers: [1, 128],
+  vocab_size: [1, 300000],
+  d_ff: [0, 65536],
+  max_len: [1, 16384],
 };
 const GPT2 = {
-  batch: 1, length: 1024, d_model: 768, n_heads: 12, n_layers: 12, vocab_size: 50257, d_ff: 0,
-  max_len: 1024, tied: true,
+  batch: 1,
+  length: 1024,
+  d_model: 768,
+  n_heads: 12,
+  n_layers: 12,
+  vocab_size: 50257,
+  d_ff: 0,
+  max_len: 1024,
+  tied: true,
 };
 const PRESETS = [
   ["GPT-2 small", GPT2],
   ["GPT-2 XL", { ...GPT2, d_model: 1600, n_heads: 25, n_layers: 48 }],
-  ["GPT-3", { ...GPT2, length: 2048, d_model: 12288, n_heads: 96, n_layers: 96, max_len: 2048 }],
-  ["a toy", { ...GPT2, length: 32, d_model: 64, n_heads: 4, n_layers: 2, vocab_size: 96, max_len: 128 }],
+  [
+    "GPT-3",
+    { ...GPT2, length: 2048, d_model: 12288, n_heads: 96, n_layers: 96, max_len: 2048 },
+  ],
+  [
+    "a toy",
+    {
+      ...GPT2,
+      length: 32,
+      d_model: 64,
+      n_heads: 4,
+      n_layers: 2,
+      vocab_size: 96,
+      max_len: 128,
+    },
+  ],
 ];
 
 /** As many heads as divide the width, at most those that were. */
@@ -25,7 +52,11 @@ export function sizes(ui, typed) {
   const whole = (label, trait, more = {}) => {
     const [min, max] = [Math.max(1, RANGES[trait][0]), RANGES[trait][1]];
     return ui.number({
-      label, min, max, step: 1, get: (state) => state[trait],
+      label,
+      min,
+      max,
+      step: 1,
+      get: (state) => state[trait],
       ...more,
       set: (value, state) => {
         typed(state);
@@ -40,7 +71,8 @@ export function sizes(ui, typed) {
     ui.select({
       label: "Model",
       options: (state) => [
-        ...PRESETS.map(([name]) => [name, name]), ...(own(state) ? [["own", "your own"]] : []),
+        ...PRESETS.map(([name]) => [name, name]),
+        ...(own(state) ? [["own", "your own"]] : []),
       ],
       get: (state) => PRESETS.find(([, sizes]) => same(sizes)(state))?.[0] ?? "own",
       set: (name) => PRESETS.find(([other]) => other === name)?.[1] ?? {},
@@ -53,10 +85,13 @@ export function sizes(ui, typed) {
       patch: (n, { n_heads: heads }) => ({ d_model: n, n_heads: fitting(n, heads) }),
     }),
     ui.select({
-      label: "heads h", trait: "n_heads",
+      label: "heads h",
+      trait: "n_heads",
       options: ({ d_model: d }) =>
-        [...Array(RANGES.n_heads[1]).keys()].map((i) => i + 1)
-          .filter((n) => d % n === 0).map((n) => [n, `${n} × ${d / n}`]),
+        [...Array(RANGES.n_heads[1]).keys()]
+          .map((i) => i + 1)
+          .filter((n) => d % n === 0)
+          .map((n) => [n, `${n} × ${d / n}`]),
     }),
     whole("blocks L", "n_layers"),
     whole("vocab V", "vocab_size"),

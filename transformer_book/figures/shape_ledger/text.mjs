@@ -17,8 +17,17 @@ export const shapeText = ({ copies, shape }) =>
 
 function overview({ state, lines, params, flops }) {
   const share = (...parts) =>
-    percent(total(lines.filter(({ part }) => parts.includes(part)), "params") / params);
-  const products = total(lines.filter(({ name }) => name.includes("@")), "flops") / flops;
+    percent(
+      total(
+        lines.filter(({ part }) => parts.includes(part)),
+        "params",
+      ) / params,
+    );
+  const products =
+    total(
+      lines.filter(({ name }) => name.includes("@")),
+      "flops",
+    ) / flops;
   return (
     `${commas(params)} parameters, ${compact(4 * params, " ")}B: ` +
     `about ${share("embed", "end")} in embeddings, ${share("attention")} in attention and ` +
@@ -33,12 +42,15 @@ function one(geometry, line) {
   const [params, flops] = [line.blocks * line.params, line.blocks * line.flops];
   const has =
     `${commas(line.params)} parameters` +
-    (line.params ? `${many ? " a block" : ""}, ${percent(params / geometry.params)} of all` : "");
+    (line.params
+      ? `${many ? " a block" : ""}, ${percent(params / geometry.params)} of all`
+      : "");
   const takes =
     `${compact(flops, " ")}FLOP` +
     (line.flops ? `${many ? " in all" : ""}, ${percent(flops / geometry.flops)}` : "");
   const keeps = line.view
-    ? "a view, which copies nothing" : `${compact(line.blocks * line.bytes, " ")}B of results`;
+    ? "a view, which copies nothing"
+    : `${compact(line.blocks * line.bytes, " ")}B of results`;
   const where = many ? `, in each of ${line.blocks} blocks,` : "";
   return `${line.name}${where} makes ${shapeText(line)}: ${has}; ${takes}; ${keeps}.`;
 }
@@ -56,7 +68,13 @@ function mixed({ length, n_heads: heads }) {
 }
 
 const LETTERS = {
-  batch: "B", length: "T", d_model: "d", n_heads: "h", n_layers: "L", vocab_size: "V", d_ff: "f",
+  batch: "B",
+  length: "T",
+  d_model: "d",
+  n_heads: "h",
+  n_layers: "L",
+  vocab_size: "V",
+  d_ff: "f",
   max_len: "P",
 };
 const inner = ({ d_ff: f, d_model: d }) => f || 4 * d;
@@ -66,13 +84,15 @@ export function changes(before, now) {
   const sizes = (state) => ({ ...state, d_ff: inner(state) });
   const [from, to] = [sizes(before), sizes(now)];
   const names = Object.keys(LETTERS).filter((name) => from[name] !== to[name]);
-  const all = names.length > 3
-    ? ["sizes of another model"]
-    : names.map((name) => `${LETTERS[name]} ${from[name]} → ${to[name]}`);
+  const all =
+    names.length > 3
+      ? ["sizes of another model"]
+      : names.map((name) => `${LETTERS[name]} ${from[name]} → ${to[name]}`);
   if (from.tied !== to.tied) all.push(to.tied ? "now tied" : "no longer tied");
   const why = {
     "length,max_len": "each position needs its row",
-    "d_model,n_heads": "all heads are equally wide", "d_model,d_ff": "f stays 4 d",
+    "d_model,n_heads": "all heads are equally wide",
+    "d_model,d_ff": "f stays 4 d",
   }[names.filter((name) => name !== "d_ff" || names.length === 2).join()];
   return all.join(", ") + (why ? `: ${why}` : "");
 }
@@ -81,23 +101,29 @@ export function changes(before, now) {
 export function watched(before, now) {
   const scores = ({ lines }) => lines.filter(({ name }) => name === "query @ key.mT");
   const numbers = (geometry) =>
-    [geometry.params, geometry.flops, total(scores(geometry), "bytes")].map((x) => compact(x));
+    [geometry.params, geometry.flops, total(scores(geometry), "bytes")].map((x) =>
+      compact(x),
+    );
   const [from, to] = [numbers(before), numbers(now)];
-  return ["parameters", "FLOPs", "bytes of scores"].map((name, i) =>
-    [name, from[i] === to[i] ? to[i] : `${from[i]} → ${to[i]}`]);
+  return ["parameters", "FLOPs", "bytes of scores"].map((name, i) => [
+    name,
+    from[i] === to[i] ? to[i] : `${from[i]} → ${to[i]}`,
+  ]);
 }
 
 /** Why nobody notices, in a few words for the place where it is switched on. */
 export function unnoticed({ length, n_heads: heads }) {
   const start = "No number notices: every shape stays the same, so there is no error.";
-  if (length === 1 || heads === 1) return `${start} With one head or one token, nothing moves.`;
+  if (length === 1 || heads === 1)
+    return `${start} With one head or one token, nothing moves.`;
   return `${start} But head 0 reads token 0 at position 1 (✗): tokens are mixed.`;
 }
 
 /** `active` is [line] or null. */
 export function sentence(geometry, active) {
   const line = active && geometry.lines[active[0]];
-  if (geometry.state.wrong && (!line || line.name === "split_heads")) return mixed(geometry.state);
+  if (geometry.state.wrong && (!line || line.name === "split_heads"))
+    return mixed(geometry.state);
   return line ? one(geometry, line) : overview(geometry);
 }
 
@@ -107,10 +133,19 @@ const count = (x) => (Number.isSafeInteger(x) ? x : x.toExponential(3));
 export function table({ lines, params, flops, bytes }) {
   return {
     caption: "Lines of the forward pass; those of a block count for all blocks",
-    header: ["line", "blocks", "shape of the result", "parameters (count)", "compute (FLOPs)", "results (bytes)"],
+    header: [
+      "line",
+      "blocks",
+      "shape of the result",
+      "parameters (count)",
+      "compute (FLOPs)",
+      "results (bytes)",
+    ],
     rows: [
       ...lines.map((line) => [
-        line.name, line.blocks, shapeText(line),
+        line.name,
+        line.blocks,
+        shapeText(line),
         ...[line.params, line.flops, line.bytes].map((x) => count(line.blocks * x)),
       ]),
       ["sum", "", "", ...[params, flops, bytes].map(count)],

@@ -1,6 +1,5 @@
 // ShapeLedger: what each line of a decoder makes, holds and costs.
-import { h, join, set } from "../kit/index.mjs";
-import { flag, keep, place, wholes } from "../kit/schema.mjs";
+import { flag, h, join, keep, place, set, wholes } from "../kit/index.mjs";
 import { pytorch } from "./code.mjs";
 import { RANGES, sizes } from "./controls.mjs";
 import { lines, total } from "./lines.mjs";
@@ -15,7 +14,8 @@ function check(state) {
   keep(state, { ...wholes(RANGES), tied: flag, wrong: flag });
   const { d_model: d, n_heads: heads, length, max_len: most, selected } = state;
   if (d % heads) throw Error(`n_heads must divide d_model, got ${heads} and ${d}`);
-  if (length > most) throw Error(`length must be at most max_len, got ${length} and ${most}`);
+  if (length > most)
+    throw Error(`length must be at most max_len, got ${length} and ${most}`);
   place(lines(state).length)(selected, "selected");
 }
 
@@ -23,7 +23,9 @@ function check(state) {
 export function layout(state, room = 680) {
   check(state);
   const all = lines(state);
-  const [params, flops, bytes] = ["params", "flops", "bytes"].map((name) => total(all, name));
+  const [params, flops, bytes] = ["params", "flops", "bytes"].map((name) =>
+    total(all, name),
+  );
   return { state, lines: all, params, flops, bytes, frame: frame(all, room) };
 }
 
@@ -32,12 +34,20 @@ const locked = ({ selected }) => (selected.length ? selected : null);
 /** The sum of all parameters, and the line that splits heads. */
 const formula = {
   equation: [
-    "parameters = ", ["embed", "(V + P) d"], " + L ( ", ["attention", "4d² + 6d"], " + ",
-    ["ff", "2df + f + 3d"], " ) + ", ["end", "2d"],
+    "parameters = ",
+    ["embed", "(V + P) d"],
+    " + L ( ",
+    ["attention", "4d² + 6d"],
+    " + ",
+    ["ff", "2df + f + 3d"],
+    " ) + ",
+    ["end", "2d"],
   ],
   code: ({ n_heads: heads, d_model: d, wrong }) => [
     ["attention", "query"],
-    wrong ? `.view(B, ${heads}, T, ${d / heads})  # no error` : `.view(B, T, ${heads}, ${d / heads}).transpose(1, 2)`,
+    wrong
+      ? `.view(B, ${heads}, T, ${d / heads})  # no error`
+      : `.view(B, T, ${heads}, ${d / heads}).transpose(1, 2)`,
   ],
 };
 
@@ -50,16 +60,26 @@ function build(ui) {
     top = topOf(all);
   });
   const text = h("p", { class: "why" });
-  const why = { node: text, draw: ({ state }) => set(text, { text: unnoticed(state) }) };
-  const parts = [why, pieces("✗ view alone", true), pieces("✓ view, transpose", false), all];
+  const why = {
+    node: text,
+    draw: ({ state }) => set(text, { text: unnoticed(state) }),
+  };
+  const parts = [
+    why,
+    pieces("✗ view alone", true),
+    pieces("✓ view, transpose", false),
+    all,
+  ];
   let stage = null;
   return {
     controls: [
-      h("div", { class: "sizes" }, ...sizes(ui, seen.typed)), seen.node,
+      h("div", { class: "sizes" }, ...sizes(ui, seen.typed)),
+      seen.node,
       ui.toggle({ label: "wrong reshape: view alone", trait: "wrong" }),
     ],
     formula: {
-      equation: ({ tied }) => tied ? formula.equation : [...formula.equation, " + ", ["end", "V d"]],
+      equation: ({ tied }) =>
+        tied ? formula.equation : [...formula.equation, " + ", ["end", "V d"]],
       code: formula.code,
     },
     picture: [all.node],
@@ -67,7 +87,13 @@ function build(ui) {
       stage ??= all.node.parentNode;
       seen.draw(geometry);
       const shown = geometry.state.wrong ? parts : [all];
-      join(stage, shown, (part) => parts.indexOf(part), ({ node }) => node, (_, { draw }) => draw(geometry));
+      join(
+        stage,
+        shown,
+        (part) => parts.indexOf(part),
+        ({ node }) => node,
+        (_, { draw }) => draw(geometry),
+      );
       if (top !== null) scrollBy({ top: topOf(all) - top, behavior: "instant" });
       top = null;
     },

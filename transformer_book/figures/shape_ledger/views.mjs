@@ -4,8 +4,13 @@ import { around, reshape, row } from "./layout.mjs";
 import { changes, sentence, watched } from "./text.mjs";
 
 /** Every attribute, as `fill` keeps those that are not named. */
-const plain = ({ text, x, y, class: kind = null, "text-anchor": anchor = null }) =>
-  ({ text, x, y, class: kind, "text-anchor": anchor });
+const plain = ({ text, x, y, class: kind = null, "text-anchor": anchor = null }) => ({
+  text,
+  x,
+  y,
+  class: kind,
+  "text-anchor": anchor,
+});
 
 /** The ledger: one tab stop, a line for each line of code. */
 export function ledger(ui) {
@@ -21,31 +26,54 @@ export function ledger(ui) {
     lock: (cell) => ui.set({ selected: cell ? [cell[0]] : [] }),
   });
   const create = () =>
-    s("g", { role: "row" },
+    s(
+      "g",
+      { role: "row" },
       s("g", { "aria-hidden": "true" }, s("g"), s("g")),
-      s("g", { role: "gridcell", "data-col": 0 },
-        s("rect", { fill: "transparent" }), s("rect", { class: "halo" }), s("rect", { class: "ring" })));
+      s(
+        "g",
+        { role: "gridcell", "data-col": 0 },
+        s("rect", { fill: "transparent" }),
+        s("rect", { class: "halo" }),
+        s("rect", { class: "ring" }),
+      ),
+    );
   function draw(geometry) {
     const { lines, frame } = geometry;
     const frameOf = around(geometry);
     count = lines.length;
     set(svg, { width: frame.room, height: frame.height });
-    set(note, { text: "all blocks; FLOPs of matrix products; bytes of results: float32, tokens int64 (8 each)" });
+    set(note, {
+      text: "all blocks; FLOPs of matrix products; bytes of results: float32, tokens int64 (8 each)",
+    });
     fill(paths, frameOf.paths, "path");
     fill(texts, frameOf.texts.map(plain), "text");
     const [active, hold] = [ui.active()?.[0], ui.locked()?.[0]];
-    join(body, lines, (_, r) => r, create, ({ children: [shown, cell] }, line, r) => {
-      const shape = row(geometry, line, r);
-      set(shown, { "data-part": shape.part });
-      fill(shown.firstChild, shape.boxes, "rect");
-      fill(shown.lastChild, shape.texts.map(plain), "text");
-      set(cell, {
-        "data-row": r, "aria-selected": String(hold === r),
-        "aria-label": sentence({ ...geometry, state: { ...geometry.state, wrong: false } }, [r]),
-        class: [hold === r && "locked", active === r && "active"].filter(Boolean).join(" ") || null,
-      });
-      for (const rect of cell.children) set(rect, shape.box);
-    });
+    join(
+      body,
+      lines,
+      (_, r) => r,
+      create,
+      ({ children: [shown, cell] }, line, r) => {
+        const shape = row(geometry, line, r);
+        set(shown, { "data-part": shape.part });
+        fill(shown.firstChild, shape.boxes, "rect");
+        fill(shown.lastChild, shape.texts.map(plain), "text");
+        set(cell, {
+          "data-row": r,
+          "aria-selected": String(hold === r),
+          "aria-label": sentence(
+            { ...geometry, state: { ...geometry.state, wrong: false } },
+            [r],
+          ),
+          class:
+            [hold === r && "locked", active === r && "active"]
+              .filter(Boolean)
+              .join(" ") || null,
+        });
+        for (const rect of cell.children) set(rect, shape.box);
+      },
+    );
     cells.update();
   }
   return { node, draw };
@@ -59,10 +87,15 @@ export function pieces(title, wrong) {
   const draw = ({ state }) => {
     const { boxes, texts, from, width, height } = reshape({ ...state, wrong });
     const small = from.length < state.n_heads || from[0].length < state.length;
-    set(note, { text: small ? `in small: ${from[0].length} tokens, ${from.length} heads` : "" });
+    set(note, {
+      text: small ? `in small: ${from[0].length} tokens, ${from.length} heads` : "",
+    });
     set(svg, {
-      width, height,
-      "aria-label": from.map((row, j) => `head ${j} reads tokens ${row.join(", ")}`).join("; "),
+      width,
+      height,
+      "aria-label": from
+        .map((row, j) => `head ${j} reads tokens ${row.join(", ")}`)
+        .join("; "),
     });
     fill(parts[0], boxes, "rect");
     fill(parts[1], texts.map(plain), "text");
@@ -87,11 +120,16 @@ export function watch() {
     from = null;
     now = geometry;
     set(said, { text: changes(before.state, now.state) });
-    join(list, watched(before, now), ([name]) => name, () => h("div", {}, h("dt"), h("dd")),
+    join(
+      list,
+      watched(before, now),
+      ([name]) => name,
+      () => h("div", {}, h("dt"), h("dd")),
       ({ children: [name, value] }, [is, text]) => {
         set(name, { text: is });
         set(value, { text });
-      });
+      },
+    );
   }
   return { node, draw, typed, forget };
 }

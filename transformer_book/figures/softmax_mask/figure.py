@@ -5,19 +5,13 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from transformer_book.figures import picture
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.softmax_mask import text as words
-from transformer_book.figures.softmax_mask.numbers import naive_softmax, safe_softmax
 from transformer_book.figures.state import (
     StateError,
     Values,
-    as_lists,
     check_matrix,
     check_tokens,
     check_value,
-    number,
-    token_text,
 )
 
 _TOKENS = ["The", "cat", "slept", "and", "it"]
@@ -75,63 +69,6 @@ class SoftmaxMask(Figure):
         selected = state["selected"]
         if selected and not (len(selected) == 2 and all(0 <= i < n for i in selected)):
             raise StateError(f"selected must be [row, column] or [], got {selected}")
-
-    def weights(self) -> list[list[float]]:
-        """Return the attention weights that the figure shows, float64."""
-        softmax = naive_softmax if self.naive else safe_softmax
-        with np.errstate(all="ignore"):
-            weights = softmax(self.given(), self.temperature, self.dim())
-            late = self.order == "after"
-            return as_lists(weights * np.array(self.mask) if late else weights)
-
-    def given(self) -> Any:
-        """Return the scores that the softmax gets: -inf where masked before it."""
-        scores = np.array(self.scores, dtype=np.float64)
-        late = self.order == "after"
-        return scores if late else np.where(np.array(self.mask), scores, -np.inf)
-
-    def dim(self) -> int:
-        """Return the dimension that the softmax runs over."""
-        return -1 if self.axis == "row" else -2
-
-    def summary(self) -> str:
-        """Say where the held query looks, how much is masked, what its row sums to."""
-        return words.sentence(self)
-
-    def table(self) -> tuple[list[str], list[list[Any]]]:
-        """Give the weights, one row per query, one column per key, and the row sums."""
-        names = [token_text(token, 40) for token in self.tokens]
-        rows: list[list[Any]] = []
-        for name, weights, mask in zip(names, self.weights(), self.mask, strict=True):
-            cells = [
-                ("0" if w == 0 else number(w, 4)) + ("" if is_open else " (masked)")
-                for w, is_open in zip(weights, mask, strict=True)
-            ]
-            rows.append([name, *cells, words.sum_text(sum(weights), (4,), "≠ 1")])
-        return ["query", *names, "sum"], rows
-
-    def drawing(self) -> str:
-        """Draw the weights as a heatmap; masked cells are hatched."""
-        names = [token_text(token, 8) for token in self.tokens]
-        weights = self.weights()
-        texts = [[number(w) for w in row] for row in weights]
-        label = f"Weights, queries by keys. {self.summary()}"
-        return picture.heatmap(names, weights, label, texts, self.mask)
-
-    def _plotted(self) -> Any:
-        """Draw scores and weights side by side with matplotlib."""
-        from matplotlib import pyplot as plt
-
-        figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
-        names = [token_text(token, 8) for token in self.tokens]
-        mask, scores = np.array(self.mask), np.array(self.scores)
-        weights = np.array(self.weights())
-        picture.plot_matrix(axes[0], names, scores, mask, shade=None)
-        picture.plot_matrix(axes[1], names, weights, mask, shade=weights)
-        axes[0].set_xlabel("key (scores)")
-        axes[1].set_xlabel("key (weights)")
-        axes[0].set_ylabel("query")
-        return figure
 
 
 def _named_mask(word: str, n: int) -> Any:

@@ -1,6 +1,21 @@
 // Where the matrices stand, and what is in their cells. Pure: no DOM.
-import { cividis, inkOn, matrixFrame, number, quote } from "../kit/index.mjs";
-import { map2 } from "./numbers.mjs";
+import {
+  atLeast0,
+  cividis,
+  finite,
+  flag,
+  inkOn,
+  keep,
+  list,
+  matrixFrame,
+  number,
+  one,
+  place,
+  quote,
+  text,
+  tokenText,
+} from "../kit/index.mjs";
+import { map2, sum, weights } from "./numbers.mjs";
 
 const LOW = 34; // height of a row where the matrices stand one above the other
 
@@ -10,7 +25,7 @@ const lower = (frame, n) => {
 };
 
 /** Side by side, or one above the other: then lower, so that a phone shows both. */
-export function framed(labels, width) {
+function framed(labels, width) {
   const fitting = (room) =>
     matrixFrame({ rows: labels, cols: labels, width: room, extra: 1, max: 48 });
   const half = fitting((width - 24) / 2);
@@ -18,7 +33,10 @@ export function framed(labels, width) {
 }
 
 const scoreText = (score) =>
-  number(score, Math.abs(score) >= 100 ? 0 : Number(number(score, 1)) === score ? 1 : 2);
+  number(
+    score,
+    Math.abs(score) >= 100 ? 0 : Number(number(score, 1)) === score ? 1 : 2,
+  );
 
 export function cells(geometry, kind) {
   const { state, weights: all } = geometry;
@@ -31,15 +49,53 @@ export function cells(geometry, kind) {
     const pair = `query ${quote(tokens[r])}, key ${quote(tokens[c])}`;
     if (kind === "scores")
       return {
-        text: scoreText(score), masked: !open, part: "scores mask",
+        text: scoreText(score),
+        masked: !open,
+        part: "scores mask",
         label: `${pair}: score ${scoreText(score)}${open ? "" : ", may not look"}`,
         ink: open ? undefined : "var(--quiet)",
       };
     return {
-      text: number(weight), masked: !open, area: shade, part: "weights",
+      text: number(weight),
+      masked: !open,
+      area: shade,
+      part: "weights",
       fill: open && sure ? cividis(weight) : "transparent",
       ink: !open ? "var(--quiet)" : sure ? inkOn(weight) : undefined,
       label: `${pair}: weight ${number(weight)}${open ? "" : ", may not look"}`,
     };
   });
+}
+
+function check(state) {
+  const n = state.tokens?.length;
+  keep(state, {
+    tokens: list(text, 2, 8),
+    scores: list(list(finite, n), n),
+    mask: list(list(flag, n), n),
+    temperature: atLeast0,
+    naive: flag,
+    axis: one("row", "column"),
+    order: one("before", "after"),
+    selected: place(n, n),
+  });
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, width = 680) {
+  check(state);
+  const { tokens } = state;
+  const all = weights(state);
+  const labels = tokens.map((token) => tokenText(token, width < 480 ? 7 : 10));
+  const heads = (kind) =>
+    labels.map((text, i) => ({ text, kind, label: `${kind} ${quote(tokens[i])}` }));
+  const sums = all.map((row) => sum(row));
+  return {
+    state,
+    weights: all,
+    sums,
+    frame: framed(labels, width),
+    rows: heads("query"),
+    cols: heads("key"),
+  };
 }

@@ -1,4 +1,4 @@
-// Scores, masks and weights; the same as softmaxes.py. No DOM.
+// Scores, masks and weights. No DOM.
 
 export const MASKS = {
   none: () => true,
@@ -14,7 +14,8 @@ export const sum = (list) => list.reduce((total, x) => total + x, 0);
 export const transpose = (rows) => rows[0].map((_, c) => rows.map((row) => row[c]));
 export const map2 = (rows, f) => rows.map((row, r) => row.map((x, c) => f(x, r, c)));
 
-export const powersOf = (scores, temperature) => scores.map((x) => float32(Math.exp(x / temperature)));
+export const powersOf = (scores, temperature) =>
+  scores.map((x) => float32(Math.exp(x / temperature)));
 
 /** exp(x) / sum(exp(x)) as written, with the range of float32: may give NaN. */
 function naiveSoftmax(scores, temperature) {
@@ -36,14 +37,18 @@ function safeSoftmax(scores, temperature) {
 
 /** What the softmax gets: lists of scores, the rows or the columns; -inf where masked. */
 export function given({ scores, mask, axis, order }) {
-  const seen = map2(scores, (x, r, c) => (order === "after" || mask[r][c] ? x : -Infinity));
+  const seen = map2(scores, (x, r, c) =>
+    order === "after" || mask[r][c] ? x : -Infinity,
+  );
   return axis === "row" ? seen : transpose(seen);
 }
 
-/** The weights of a state, rows of numbers; the same as SoftmaxMask.weights in Python. */
+/** The weights of a state, rows of numbers. */
 export function weights(state) {
   const { mask, temperature, naive, axis, order } = state;
-  const lists = given(state).map((list) => (naive ? naiveSoftmax : safeSoftmax)(list, temperature));
+  const lists = given(state).map((list) =>
+    (naive ? naiveSoftmax : safeSoftmax)(list, temperature),
+  );
   const all = axis === "row" ? lists : transpose(lists);
   return order === "after" ? map2(all, (w, r, c) => (mask[r][c] ? w : 0 * w)) : all;
 }
@@ -52,4 +57,7 @@ export const isOne = (x) => Math.abs(x - 1) < 1e-9;
 
 /** Whether a row sums to 1 though the mask came after: what it took away was 0. */
 export const isLuck = ({ state, sums }, row) =>
-  state.order === "after" && state.axis === "row" && isOne(sums[row]) && state.mask[row].includes(false);
+  state.order === "after" &&
+  state.axis === "row" &&
+  isOne(sums[row]) &&
+  state.mask[row].includes(false);

@@ -1,5 +1,13 @@
-// What SoftmaxMask says, in words, table and code; softmax_words.py says the same. No DOM.
-import { number, percent, python, pythonRows, quote, short, tokenText } from "../kit/index.mjs";
+// What SoftmaxMask says, in words, table and code. No DOM.
+import {
+  number,
+  percent,
+  python,
+  pythonRows,
+  quote,
+  short,
+  tokenText,
+} from "../kit/index.mjs";
 import { float32, given, isLuck, isOne, powersOf, sum, transpose } from "./numbers.mjs";
 
 export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
@@ -7,7 +15,8 @@ export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 /** Why the naive way fails for the softmaxes that make this row, or all rows, or why not. */
 function naively({ state }, row) {
   const { temperature: t, axis } = state;
-  if (t === 0) return " Dividing by temperature 0 without care gives inf / inf, which is NaN.";
+  if (t === 0)
+    return " Dividing by temperature 0 without care gives inf / inf, which is NaN.";
   const lists = given(state).filter((_, i) => axis === "column" || i === (row ?? i));
   const sums = lists.map((list) => float32(sum(powersOf(list, t))));
   const tops = lists.map((list) => Math.max(...list) / t);
@@ -26,35 +35,43 @@ function naively({ state }, row) {
 function remark(geometry, row) {
   const { mask, naive } = geometry.state;
   if (naive) return naively(geometry, row);
-  return row === undefined || mask[row].some(Boolean) ? ""
+  return row === undefined || mask[row].some(Boolean)
+    ? ""
     : " It may look at nothing, so its row is all zeros.";
 }
 
 /** A sum in the first of these numbers of digits that sets it apart from 1; else `near`. */
 export const sumText = (x, digits = [2, 3], near = "≠ 1") =>
-  digits.map((n) => number(x, n)).find((text) => isOne(x) || Number(text) !== 1) ?? near;
+  digits.map((n) => number(x, n)).find((text) => isOne(x) || Number(text) !== 1) ??
+  near;
 
 /** How many columns sum to 1. */
-const goodColumns = ({ weights: all }) => transpose(all).filter((col) => isOne(sum(col))).length;
+const goodColumns = ({ weights: all }) =>
+  transpose(all).filter((col) => isOne(sum(col))).length;
+
+/** Why a row does not sum to 1, as far as it is known; "" else. */
+function reason({ state, sums, ...rest }, row) {
+  const late = state.order === "after" && !state.mask.flat().every(Boolean);
+  if (state.axis === "row")
+    return late && !state.mask[row].every(Boolean)
+      ? ", because the mask came after the softmax"
+      : "";
+  const all = goodColumns({ state, sums, ...rest }) === sums.length;
+  const ends = all ? ": they sum to 1, rows do not" : "";
+  return `, because softmax ran down the columns${late ? " and the mask came after it" : ends}`;
+}
 
 function rowSum(geometry, row) {
-  const { state, sums } = geometry;
-  const total = `the row sums to ${sumText(sums[row], [2, 3, 4], "not quite 1").replace(/\.?0+$/, "")}`;
-  if (isLuck(geometry, row)) return `${total}, by chance: what was masked had no weight.`;
+  const { sums } = geometry;
+  const shown = sumText(sums[row], [2, 3, 4], "not quite 1").replace(/\.?0+$/, "");
+  const total = `the row sums to ${shown}`;
+  if (isLuck(geometry, row))
+    return `${total}, by chance: what was masked had no weight.`;
+  if (!isOne(sums[row]))
+    return `${total}${Number.isFinite(sums[row]) ? reason(geometry, row) : ""}.`;
   const others = sums.filter((x) => !isOne(x)).length;
-  if (isOne(sums[row]) && others)
-    return `${total}, ${plural(others, "other")} ${others === 1 ? "does" : "do"} not.`;
-  if (isOne(sums[row]) || !Number.isFinite(sums[row])) return `${total}.`;
-  const late = state.order === "after";
-  if (state.axis === "column") {
-    const ends =
-      late && !state.mask.flat().every(Boolean) ? " and the mask came after it."
-      : goodColumns(geometry) === sums.length ? ": they sum to 1, rows do not." : ".";
-    return `${total}, because softmax ran down the columns${ends}`;
-  }
-  if (late && !state.mask[row].every(Boolean))
-    return `${total}, because the mask came after the softmax.`;
-  return `${total}.`;
+  if (!others) return `${total}.`;
+  return `${total}, ${plural(others, "other")} ${others === 1 ? "does" : "do"} not.`;
 }
 
 const masked = (list, thing) => {
@@ -62,7 +79,7 @@ const masked = (list, thing) => {
   return `${closed} of ${plural(list.length, thing)} ${closed === 1 ? "is" : "are"} masked`;
 };
 
-/** The live sentence; SoftmaxMask.summary() says the same in Python. */
+/** The live sentence. */
 export function sentence(geometry, active) {
   const { state, weights: all, sums } = geometry;
   const { tokens, mask } = state;
@@ -112,44 +129,70 @@ export function pytorch(state, geometry) {
   const masked = 'scores.masked_fill(~mask, float("-inf"))';
   const seen = state.order === "before" ? masked : "scores";
   const softmax = state.naive
-    ? [`powers = torch.exp(${seen} / temperature)`,
-       `weights = powers / powers.sum(dim=${dim}, keepdim=True)`]
+    ? [
+        `powers = torch.exp(${seen} / temperature)`,
+        `weights = powers / powers.sum(dim=${dim}, keepdim=True)`,
+      ]
     : state.temperature === 0
-      ? [`seen = ${seen}`,
-         `best = (seen == seen.amax(dim=${dim}, keepdim=True)) & (seen > float("-inf"))`,
-         `weights = (best / best.sum(dim=${dim}, keepdim=True)).nan_to_num(0.0)`]
-      : [`weights = torch.softmax(${seen} / temperature, dim=${dim})`,
-         "weights = weights.nan_to_num(0.0)  # a query that may look at nothing"];
+      ? [
+          `seen = ${seen}`,
+          `best = (seen == seen.amax(dim=${dim}, keepdim=True)) & (seen > float("-inf"))`,
+          `weights = (best / best.sum(dim=${dim}, keepdim=True)).nan_to_num(0.0)`,
+        ]
+      : [
+          `weights = torch.softmax(${seen} / temperature, dim=${dim})`,
+          "weights = weights.nan_to_num(0.0)  # a query that may look at nothing",
+        ];
   if (state.order === "after") softmax.push("weights = weights * mask  # too late");
   return [
-    "import torch", "",
+    "import torch",
+    "",
     `tokens = ${python(state.tokens)}`,
     `scores = ${rows(state.scores, (x) => python(Number.isInteger(x) ? `${x}.` : x).replaceAll('"', ""))}`,
     `mask = ${rows(state.mask, python)}  # True = may look`,
-    `temperature = ${python(state.temperature)}`, "",
-    ...softmax, "",
+    `temperature = ${python(state.temperature)}`,
+    "",
+    ...softmax,
+    "",
     `shown = ${rows(geometry.weights, (x) => (Number.isFinite(x) ? x.toFixed(5) : python(x)))}`,
-    "torch.testing.assert_close(weights, shown, rtol=0, atol=1e-4, equal_nan=True)", "",
+    "torch.testing.assert_close(weights, shown, rtol=0, atol=1e-4, equal_nan=True)",
+    "",
   ].join("\n");
 }
 
 /** The equation and the PyTorch line of the state; parts of the same name belong together. */
 export function formula(state) {
   const before = state.order === "before";
-  const [scores, temp] = [["scores", "scores"], ["temperature", "T"]];
+  const [scores, temp] = [
+    ["scores", "scores"],
+    ["temperature", "T"],
+  ];
   const mask = ["mask", "mask"];
   const soft = ["softmax", state.axis === "row" ? "softmax" : "softmax per column"];
   const dim = ["softmax", `dim=${state.axis === "row" ? -1 : -2}`];
   const equation = before
     ? ["weights", " = ", soft, "( ", mask, "(", scores, ") / ", temp, " )"]
     : ["weights", " = ", mask, "( ", soft, "( ", scores, " / ", temp, " ) )"];
-  const fill = before ? [["mask", '.masked_fill(~mask, -inf)']] : [];
+  const fill = before ? [["mask", ".masked_fill(~mask, -inf)"]] : [];
   const inner = [["scores", "scores"], ...fill, " / ", temp];
   const call = state.naive
-    ? [["softmax", "normalize"], "(", ["naive", "torch.exp"], "(", ...inner, "), ", dim, ")"]
+    ? [
+        ["softmax", "normalize"],
+        "(",
+        ["naive", "torch.exp"],
+        "(",
+        ...inner,
+        "), ",
+        dim,
+        ")",
+      ]
     : [["softmax", "torch.softmax"], "(", ...inner, ", ", dim, ")"];
   const code = ["weights = ", ...call, ...(before ? [] : [" ", ["mask", "* mask"]])];
   // the limit; naive divides by 0
-  if (state.temperature === 0 && !state.naive) equation.push(",  ", ["temperature", "T → 0"]);
-  return { equation: equation.map((p) => (p === "weights" ? ["weights", p] : p)), code };
+  if (state.temperature === 0 && !state.naive)
+    equation.push(",  ", ["temperature", "T → 0"]);
+  return {
+    equation: equation.map((p) => (p === "weights" ? ["weights", p] : p)),
+    code,
+  };
 }

@@ -35,7 +35,8 @@ export function weight({ state, n, text }, [head, query, key]) {
   const start =
     `Step ${steps[frame]}, ${tokenText(heads[head], 40)}: ${quote(text[query])} at ` +
     `position ${query} `;
-  if (key > query) return `${start}may not look ahead at ${quote(text[key])} at position ${key}.`;
+  if (key > query)
+    return `${start}may not look ahead at ${quote(text[key])} at position ${key}.`;
   const relations = new Map([
     [query, ", itself"],
     [query - n, ", the same token, one copy before"],
@@ -52,16 +53,32 @@ export function weight({ state, n, text }, [head, query, key]) {
 export const sentence = (geometry, active) =>
   active ? weight(geometry, active) : overview(geometry);
 
-export const table = ({ state: { steps, first, second }, n, foreseen, scores, revealed }) => ({
-  caption: "The steps seen so far: losses in nats, tokens foreseen, scores of the heads",
+export const table = ({
+  state: { steps, first, second },
+  n,
+  foreseen,
+  scores,
+  revealed,
+}) => ({
+  caption:
+    "The steps seen so far: losses in nats, tokens foreseen, scores of the heads",
   header: [
-    "step", "loss in first copy", "loss in second copy", `foreseen of ${n - 1}`,
-    "previous-token score", "induction score",
+    "step",
+    "loss in first copy",
+    "loss in second copy",
+    `foreseen of ${n - 1}`,
+    "previous-token score",
+    "induction score",
   ],
-  rows: steps.slice(0, revealed + 1).map((step, k) => [
-    step, number(first[k], 3), number(second[k], 3), foreseen[k],
-    ...scores[k].map((score) => number(score)),
-  ]),
+  rows: steps
+    .slice(0, revealed + 1)
+    .map((step, k) => [
+      step,
+      number(first[k], 3),
+      number(second[k], 3),
+      foreseen[k],
+      ...scores[k].map((score) => number(score)),
+    ]),
 });
 
 const lines = (rows) => `[\n${rows.map((row) => `    ${python(row)},\n`).join("")}]`;
@@ -69,27 +86,39 @@ const lines = (rows) => `[\n${rows.map((row) => `    ${python(row)},\n`).join(""
 /** The state as a program that runs and asserts what the figure shows. */
 export function pytorch(_, { state, n, text, foreseen, scores, fall, revealed }) {
   const { frame: k, said, heads, maps } = state;
-  const [steps, first, second] = [state.steps, state.first, state.second].map((all) => all.slice(0, revealed + 1));
+  const [steps, first, second] = [state.steps, state.first, state.second].map((all) =>
+    all.slice(0, revealed + 1),
+  );
   const head = (name, h, score) => [
     `${name} = weights_of(${lines(maps[k][h])})  # in percent; ${tokenText(heads[h], 30)}`,
-    `assert abs(${score} - ${number(scores[k][h], 6)}) < 1e-5`, "",
+    `assert abs(${score} - ${number(scores[k][h], 6)}) < 1e-5`,
+    "",
   ];
   return [
-    "import torch", "",
-    "from transformer_lib.inspection import induction_score, previous_token_score", "",
+    "import torch",
+    "",
+    "from transformer_lib.inspection import induction_score, previous_token_score",
+    "",
     `steps = torch.tensor(${python(steps)})`,
     `first = torch.tensor(${python(first)})`,
     `second = torch.tensor(${python(second)})`,
     "easy = steps[second < first / 2]",
-    fall < 0 || fall > revealed ? "assert len(easy) == 0" : `assert easy[0] == ${steps[fall]}`, "",
+    fall < 0 || fall > revealed
+      ? "assert len(easy) == 0"
+      : `assert easy[0] == ${steps[fall]}`,
+    "",
     `# step ${steps[k]}`,
     `text = ${python(text)}`,
     `said = ${python(said[k])}`,
     "right = [guess == token for guess, token in zip(said, text[1:])]",
-    `assert sum(right[${n}:]) == ${foreseen[k]}`, "", "",
+    `assert sum(right[${n}:]) == ${foreseen[k]}`,
+    "",
+    "",
     "def weights_of(rows):",
     "    filled = [row + [0] * (len(rows) - len(row)) for row in rows]",
-    "    return torch.tensor(filled)[None, None] / 100", "", "",
+    "    return torch.tensor(filled)[None, None] / 100",
+    "",
+    "",
     ...head("previous", 0, "previous_token_score(previous).item()"),
     ...head("induction", 1, `induction_score(induction, ${n}).item()`),
   ].join("\n");

@@ -1,6 +1,17 @@
 // TrainScrub: predict when a model learns to repeat, then drag its training step.
-import { h, set } from "../kit/index.mjs";
-import { atLeast0, keep, list, parts, place, rising, shares, text, whole } from "../kit/schema.mjs";
+import {
+  atLeast0,
+  h,
+  keep,
+  list,
+  parts,
+  place,
+  rising,
+  set,
+  shares,
+  text,
+  whole,
+} from "../kit/index.mjs";
 import { course } from "./course.mjs";
 import { goTo, read } from "./numbers.mjs";
 import { answers, head } from "./views.mjs";
@@ -20,11 +31,18 @@ function check(state) {
   };
   keep(state, {
     record: parts({
-      steps: rising(2, 60), tokens: list(text, 2, 12), first: loss, second: loss, heads: list(text, 2),
-      said: list(list(text, size - 1), count), maps: list(list(list(row, size), 2), count),
+      steps: rising(2, 60),
+      tokens: list(text, 2, 12),
+      first: loss,
+      second: loss,
+      heads: list(text, 2),
+      said: list(list(text, size - 1), count),
+      maps: list(list(list(row, size), 2), count),
     }),
-    frame: whole(0, count - 1), seen: whole(0, count - 1),
-    predicted: (x, name) => whole(-1, steps.at(-1))(x, name), selected: place(2, size, size),
+    frame: whole(0, count - 1),
+    seen: whole(0, count - 1),
+    predicted: (x, name) => whole(-1, steps.at(-1))(x, name),
+    selected: place(2, size, size),
   });
 }
 
@@ -39,25 +57,42 @@ export const locked = ({ selected }) => (selected.length ? selected : null);
 /** The training: under the curves, as the prediction comes first. */
 function training(ui) {
   const slider = ui.slider({
-    label: "Training step", min: 0, max: ui.state().record.steps.length - 1, step: 1,
+    label: "Training step",
+    min: 0,
+    max: ui.state().record.steps.length - 1,
+    step: 1,
     format: (k) => String(ui.state().record.steps[k]),
-    get: ({ frame }) => frame, set: (k, state) => goTo(() => k)(state),
+    get: ({ frame }) => frame,
+    set: (k, state) => goTo(() => k)(state),
   });
-  ui.bind(({ record }) => set(slider.querySelector("input"), { max: record.steps.length - 1 }));
-  const node = h("div", { class: "controls walk" },
+  ui.bind(({ record }) =>
+    set(slider.querySelector("input"), { max: record.steps.length - 1 }),
+  );
+  const node = h(
+    "div",
+    { class: "controls walk" },
     slider,
-    ui.button({ label: "Back", action: goTo((k) => k - 1), disabled: ({ frame }) => frame === 0 }),
     ui.button({
-      label: "Step", action: goTo((k) => k + 1),
+      label: "Back",
+      action: goTo((k) => k - 1),
+      disabled: ({ frame }) => frame === 0,
+    }),
+    ui.button({
+      label: "Step",
+      action: goTo((k) => k + 1),
       disabled: ({ frame, record }) => frame === record.steps.length - 1,
-    }));
+    }),
+  );
   return { node, draw() {} };
 }
 
 function build(ui) {
   const parts = [
-    course(ui), training(ui), answers(),
-    head(ui, 0, "Previous-token head"), head(ui, 1, "Induction head"),
+    course(ui),
+    training(ui),
+    answers(),
+    head(ui, 0, "Previous-token head"),
+    head(ui, 1, "Induction head"),
   ];
   return {
     controls: [],

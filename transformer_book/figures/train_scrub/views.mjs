@@ -11,7 +11,9 @@ export function answers() {
   const { node, note } = panel("What the model says next", svg);
   const draw = onChange((geometry) => {
     const shape = sample(geometry, geometry.room);
-    set(note, { text: `${geometry.foreseen[geometry.state.frame]} of ${geometry.n - 1} foreseen` });
+    set(note, {
+      text: `${geometry.foreseen[geometry.state.frame]} of ${geometry.n - 1} foreseen`,
+    });
     set(svg, { width: shape.width, height: shape.height, "aria-label": shape.label });
     set(brackets, { d: shape.brackets });
     fill(boxes, shape.boxes, "rect");
@@ -22,18 +24,27 @@ export function answers() {
 
 /** One head's map; the cells that its score is the mean of are outlined. */
 export function head(ui, h, title) {
-  const [boxes, texts, stripe] = [s("g", { "shape-rendering": "crispEdges" }), s("g"), s("g")];
+  const [boxes, texts, stripe] = [
+    s("g", { "shape-rendering": "crispEdges" }),
+    s("g"),
+    s("g"),
+  ];
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, boxes, stripe, texts));
   const { node, note } = panel(title, svg);
   const grid = pad(ui, svg, {
-    label: title, to: (cell) => [h, ...cell], from: ([of, ...cell]) => (of === h ? cell : null),
+    label: title,
+    to: (cell) => [h, ...cell],
+    from: ([of, ...cell]) => (of === h ? cell : null),
   });
   svg.append(grid.node);
   let shape = null;
   const drawMap = onChange((geometry) => {
     const { room, state, scores } = geometry;
-    shape = room < 560 ? map(geometry, h, room, 330) : map(geometry, h, (room - 24) / 2, 230);
-    set(note, { text: `${tokenText(state.heads[h], 30)}, score ${number(scores[state.frame][h])}` });
+    shape =
+      room < 560 ? map(geometry, h, room, 330) : map(geometry, h, (room - 24) / 2, 230);
+    set(note, {
+      text: `${tokenText(state.heads[h], 30)}, score ${number(scores[state.frame][h])}`,
+    });
     set(svg, { width: shape.width, height: shape.height });
     fill(stripe, shape.stripe, "rect");
     fill(boxes, shape.boxes, "rect");

@@ -56,7 +56,9 @@ export function createAnswers(model) {
     const watch = {
       attention(part, layer, head, query, row) {
         if (part === "cross")
-          ((weights[layer] ??= [])[head] ??= [])[query] = Array.from(row, (w) => Math.round(1000 * w));
+          ((weights[layer] ??= [])[head] ??= [])[query] = Array.from(row, (w) =>
+            Math.round(1000 * w),
+          );
       },
     };
     session.encode(source);
@@ -69,9 +71,15 @@ export function createAnswers(model) {
     }
     const n = numberOf(words);
     return {
-      words, weights, by: SHIPPED, expected: n === null ? "" : german(n),
-      source: source.map(piece), target: target.map(piece),
-      translation: tokenizer.decode(target.at(-1) === end ? target.slice(0, -1) : target),
+      words,
+      weights,
+      by: SHIPPED,
+      expected: n === null ? "" : german(n),
+      source: source.map(piece),
+      target: target.map(piece),
+      translation: tokenizer.decode(
+        target.at(-1) === end ? target.slice(0, -1) : target,
+      ),
       chances: chances.map((all) => all.map(([id, p]) => [piece(id), p])),
     };
   }

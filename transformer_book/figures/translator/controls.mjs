@@ -4,8 +4,12 @@ import { LONGEST, MOST, wordsOf } from "./answers.mjs";
 import { english, meantBy } from "./numbers.mjs";
 
 /** The patch of a walk by so many steps. */
-export const walk = (by) => ({ shown, answer }) =>
-  ({ step: Math.max(0, Math.min(answer.target.length, shown + by)), selected: [] });
+export const walk =
+  (by) =>
+  ({ shown, answer }) => ({
+    step: Math.max(0, Math.min(answer.target.length, shown + by)),
+    selected: [],
+  });
 
 export const placeOf = ({ text, step }) => text + step;
 
@@ -15,17 +19,26 @@ export const placeOf = ({ text, step }) => text + step;
  */
 export function field(ui, page) {
   const warning = h("p", { class: "warning", role: "status" });
-  ui.onReset(() => { page.of = null; });
+  ui.onReset(() => {
+    page.of = null;
+  });
   ui.bind(() => set(warning, { text: page.now.refusal || "" }));
   const node = ui.text({
-    label: "English number (1 to 999,999 or words)", maxlength: LONGEST,
+    label: "English number (1 to 999,999 or words)",
+    maxlength: LONGEST,
     get: ({ text }) => page.typed ?? text,
     set: (text) => {
       const words = wordsOf(text) ?? "";
       const n = meantBy(words);
       page.typed = text;
       page.refused = n ? null : text;
-      const patch = n ? { text: english(n) === words ? text : english(n), step: page.now.done ? MOST : 0, selected: [] } : {};
+      const patch = n
+        ? {
+            text: english(n) === words ? text : english(n),
+            step: page.now.done ? MOST : 0,
+            selected: [],
+          }
+        : {};
       page.of = placeOf({ ...ui.state(), ...patch });
       return patch;
     },

@@ -8,7 +8,9 @@ const GERMAN = (
   "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn " +
   "fünfzehn sechzehn siebzehn achtzehn neunzehn"
 ).split(" ");
-const ZIG = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split(" ");
+const ZIG = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split(
+  " ",
+);
 
 const parts = (n, by) => [Math.floor(n / by), n % by];
 const joined = (words, by) => words.filter(Boolean).join(by);
@@ -20,7 +22,10 @@ function english100(n) {
 
 function english1000(n) {
   const [hundred, rest] = parts(n, 100);
-  return joined([hundred && `${ENGLISH[hundred - 1]} hundred`, english100(rest)], " and ");
+  return joined(
+    [hundred && `${ENGLISH[hundred - 1]} hundred`, english100(rest)],
+    " and ",
+  );
 }
 
 /** 345 -> "three hundred and forty-five"; for 1 to 999,999. */
@@ -33,7 +38,9 @@ export function english(n) {
 function german100(n) {
   const [ten, one] = parts(n, 10);
   if (n === 1) return "eins";
-  return n < 20 ? (GERMAN[n - 1] ?? "") : joined([GERMAN[one - 1], ZIG[ten - 2]], "und");
+  return n < 20
+    ? (GERMAN[n - 1] ?? "")
+    : joined([GERMAN[one - 1], ZIG[ten - 2]], "und");
 }
 
 function german1000(n) {
@@ -49,11 +56,13 @@ export function german(n) {
 }
 
 const VALUES = new Map([
-  ...ENGLISH.map((word, i) => [word, i + 1]), ...TENS.map((word, i) => [word, 10 * i + 20]),
+  ...ENGLISH.map((word, i) => [word, i + 1]),
+  ...TENS.map((word, i) => [word, 10 * i + 20]),
 ]);
 const below1000 = (words) =>
   (words.match(/[a-z]+/g) ?? []).reduce(
-    (n, word) => (word === "hundred" ? 100 * n : n + (VALUES.get(word) ?? 0)), 0,
+    (n, word) => (word === "hundred" ? 100 * n : n + (VALUES.get(word) ?? 0)),
+    0,
   );
 
 const plain = (words) => words.replace(/(\band\b|[ ,-])+/g, " ").trim();

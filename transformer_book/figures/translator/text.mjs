@@ -1,5 +1,12 @@
 // What Translator says; translator_words.py says the same. No DOM.
-import { number, percent, python, pythonRows, quote, tokenText } from "../kit/index.mjs";
+import {
+  number,
+  percent,
+  python,
+  pythonRows,
+  quote,
+  tokenText,
+} from "../kit/index.mjs";
 import { SHIPPED } from "./answers.mjs";
 import { german, numberOf } from "./numbers.mjs";
 
@@ -11,7 +18,9 @@ export const share = (x) =>
 
 /** Whose weights are shown. */
 export const headsOf = (head, weights) =>
-  head.length ? `layer ${head[0]}, head ${head[1]}` : `mean of ${plural(weights.flat().length, "head")}`;
+  head.length
+    ? `layer ${head[0]}, head ${head[1]}`
+    : `mean of ${plural(weights.flat().length, "head")}`;
 
 /** Whether the translation is right, where a rule knows. */
 export function verdict({ expected, translation }) {
@@ -24,7 +33,9 @@ const choice = ([token, chance]) => `${quote(token)}, ${percent(chance)}`;
 
 function looks({ shares, answer: { source }, heads }, r) {
   const two = shares[r].map((share, c) => [share, c]).sort((a, b) => b[0] - a[0]);
-  const all = two.slice(0, 2).map(([share, c]) => `${percent(share)} at ${quote(source[c])}`);
+  const all = two
+    .slice(0, 2)
+    .map(([share, c]) => `${percent(share)} at ${quote(source[c])}`);
   return `${all.join(" and ")} (${heads})`;
 }
 
@@ -58,8 +69,13 @@ export function rowSentence(geometry, r) {
   );
 }
 
-export function cellSentence({ answer: { source, target }, shown, shares, heads }, r, c) {
-  const wrote = r < shown ? `wrote ${quote(target[r])} and looked` : "comes next and looks";
+export function cellSentence(
+  { answer: { source, target }, shown, shares, heads },
+  r,
+  c,
+) {
+  const wrote =
+    r < shown ? `wrote ${quote(target[r])} and looked` : "comes next and looks";
   return (
     `Step ${r + 1} ${wrote} ${percent(shares[r][c])} at ${quote(source[c])}, token ${c + 1} ` +
     `of ${source.length} (${heads}).`
@@ -69,8 +85,11 @@ export function cellSentence({ answer: { source, target }, shown, shares, heads 
 /** Why what is shown does not answer what was asked, and what it answers; or nothing. */
 export function waits(asked, { words }) {
   if (asked === words) return [];
-  const why = numberOf(asked) ? "has no answer yet"
-    : asked.replaceAll(",", "") > 999_999 ? "is more than 999,999" : "is no whole number from 1 to 999,999";
+  const why = numberOf(asked)
+    ? "has no answer yet"
+    : asked.replaceAll(",", "") > 999_999
+      ? "is more than 999,999"
+      : "is no whole number from 1 to 999,999";
   const n = numberOf(words);
   return [
     asked.trim() ? `${quote(asked, 80)} ${why}.` : "The field is empty.",
@@ -87,16 +106,24 @@ export function sentence(geometry, active) {
 }
 
 export function table({ answer, shown, shares, heads }) {
-  const cells = (pair) => (pair ? [tokenText(pair[0], 40), number(pair[1], 4)] : ["∅", "0.0000"]);
+  const cells = (pair) =>
+    pair ? [tokenText(pair[0], 40), number(pair[1], 4)] : ["∅", "0.0000"];
   return {
     caption: `What each step wrote, and where it looked (${heads})`,
     header: [
-      "step", "token", "best", "chance", "second", "its chance",
+      "step",
+      "token",
+      "best",
+      "chance",
+      "second",
+      "its chance",
       ...answer.source.map((token) => tokenText(token, 40)),
     ],
     rows: shares.map((row, r) => [
-      r + 1, r < shown ? tokenText(answer.target[r], 40) : "next",
-      ...cells(answer.chances[r][0]), ...cells(answer.chances[r][1]),
+      r + 1,
+      r < shown ? tokenText(answer.target[r], 40) : "next",
+      ...cells(answer.chances[r][0]),
+      ...cells(answer.chances[r][1]),
       ...row.map((x) => number(x, 3)),
     ]),
   };
@@ -105,16 +132,20 @@ export function table({ answer, shown, shares, heads }) {
 /** A token as a Python literal of bytes. */
 function bytes(token) {
   const hex = /^(<0x[0-9A-F]{2}>)+$/.test(token) && token.match(/[0-9A-F]{2}(?=>)/g);
-  const all = hex ? hex.map((two) => Number.parseInt(two, 16)) : [...new TextEncoder().encode(token)];
+  const all = hex
+    ? hex.map((two) => Number.parseInt(two, 16))
+    : [...new TextEncoder().encode(token)];
   const sign = (byte) =>
     byte > 31 && byte < 127 && byte !== 34 && byte !== 92
-      ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`;
+      ? String.fromCharCode(byte)
+      : `\\x${byte.toString(16).padStart(2, "0")}`;
   return `b"${all.map(sign).join("")}"`;
 }
 
 const run = ({ head }, { answer, shown, shares, done }) => [
   "from transformer_book import pretrained",
-  "from transformer_lib.inspection import record_attention", "",
+  "from transformer_lib.inspection import record_attention",
+  "",
   `found = pretrained.load(${python(SHIPPED)})`,
   "model, tokenizer = found.model, found.tokenizer",
   `source = torch.tensor([tokenizer.encode(${python(answer.words)})])`,
@@ -124,32 +155,44 @@ const run = ({ head }, { answer, shown, shares, done }) => [
   `    for _ in range(${shares.length}):`,
   "        logits = model.decode(torch.tensor([written]), memory)[0, -1]",
   "        written.append(int(logits.argmax()))",
-  "        chances.append(logits.softmax(dim=-1).max())", "",
+  "        chances.append(logits.softmax(dim=-1).max())",
+  "",
   `tokens = [tokenizer.token_bytes(i) for i in written[1:]][:${shown}]`,
   `assert tokens == [${answer.target.slice(0, shown).map(bytes).join(", ")}]`,
   ...(done && answer.target.at(-1) === "<end>"
-    ? [`assert tokenizer.decode(written[1:-1]) == ${python(answer.translation)}`] : []),
-  `best = torch.tensor([${answer.chances.slice(0, shares.length).map(([[, p]]) => p).join(", ")}])`,
-  "torch.testing.assert_close(torch.stack(chances), best, rtol=0, atol=1e-3)", "",
-  "cross = torch.stack([w[0] for name, w in weights.items() if \".cross.\" in name])",
+    ? [`assert tokenizer.decode(written[1:-1]) == ${python(answer.translation)}`]
+    : []),
+  `best = torch.tensor([${answer.chances
+    .slice(0, shares.length)
+    .map(([[, p]]) => p)
+    .join(", ")}])`,
+  "torch.testing.assert_close(torch.stack(chances), best, rtol=0, atol=1e-3)",
+  "",
+  'cross = torch.stack([w[0] for name, w in weights.items() if ".cross." in name])',
   head.length ? `looks = cross[${head.join(", ")}]` : "looks = cross.mean(dim=(0, 1))",
-  "torch.testing.assert_close(looks, shown, rtol=0, atol=2e-3)", "",
+  "torch.testing.assert_close(looks, shown, rtol=0, atol=2e-3)",
+  "",
 ];
 
 /** The verdict, where the rule that is known here gave it. */
 function ruled({ words, expected, translation }) {
   const n = numberOf(words);
-  return n && expected === german(n) ? [
-    "from transformer_book.tasks import number_words", "",
-    `assert number_words(${n}, "de") ${translation === expected ? "=" : "!"}= ${python(translation)}`, "",
-  ] : [];
+  return n && expected === german(n)
+    ? [
+        "from transformer_book.tasks import number_words",
+        "",
+        `assert number_words(${n}, "de") ${translation === expected ? "=" : "!"}= ${python(translation)}`,
+        "",
+      ]
+    : [];
 }
 
 /** What another model has looked at can only be checked for what it must be. */
 const trust = ({ shares, answer }) => [
   ...ruled(answer),
   `# tokens and chances are not checked: ${python(answer.by)} is not here`,
-  `torch.testing.assert_close(shown.sum(dim=-1), torch.ones(${shares.length}), rtol=0, atol=2e-2)`, "",
+  `torch.testing.assert_close(shown.sum(dim=-1), torch.ones(${shares.length}), rtol=0, atol=2e-2)`,
+  "",
 ];
 
 /** The state as a program that runs and asserts what the figure shows. */

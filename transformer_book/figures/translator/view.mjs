@@ -22,8 +22,11 @@ function build(ui, page) {
   const source = h("span");
   const own = ui.state().answer.by !== SHIPPED;
   const python = own && ui.widget.send;
-  const coming = python ? h("p", { class: "try coming" })
-    : bring(ui, SHIPPED, (model) => { page.ask = createAnswers(model); });
+  const coming = python
+    ? h("p", { class: "try coming" })
+    : bring(ui, SHIPPED, (model) => {
+        page.ask = createAnswers(model);
+      });
   coming.prepend(source);
   return {
     controls: [
@@ -32,29 +35,56 @@ function build(ui, page) {
         label: "Heads",
         options: ({ answer: { weights } }) => [
           ["", headsOf([], weights)],
-          ...weights.flatMap((heads, l) => heads.map((_, i) => [`${l},${i}`, headsOf([l, i], weights)])),
+          ...weights.flatMap((heads, l) =>
+            heads.map((_, i) => [`${l},${i}`, headsOf([l, i], weights)]),
+          ),
         ],
         get: ({ head }) => String(head),
         set: (text) => ({ head: text ? text.split(",").map(Number) : [] }),
       }),
-      ui.choice({ label: "As", trait: "view", options: [["lines", "lines"], ["grid", "grid"]] }),
-      h("div", { class: "walk" },
-        ...Object.entries({ "Start over": -MOST, Back: -1, Step: 1, All: MOST }).map(([label, by]) =>
-          ui.button({
-            label, action: () => walk(by)(page.now), disabled: () => (by < 0 ? !page.now.shown : page.now.done),
-          }))),
+      ui.choice({
+        label: "As",
+        trait: "view",
+        options: [
+          ["lines", "lines"],
+          ["grid", "grid"],
+        ],
+      }),
+      h(
+        "div",
+        { class: "walk" },
+        ...Object.entries({ "Start over": -MOST, Back: -1, Step: 1, All: MOST }).map(
+          ([label, by]) =>
+            ui.button({
+              label,
+              action: () => walk(by)(page.now),
+              disabled: () => (by < 0 ? !page.now.shown : page.now.done),
+            }),
+        ),
+      ),
       said.node,
     ],
     formula: {
-      equation: [["memory", "memory", "key"], " = encoder(source);  ", ["next", "next", "query"],
-        " = decoder(written, ", ["weights", "weights"], " × memory)"],
-      code: [["memory", "memory"], " = model.encode(source); ", ["next", "logits"],
-        " = model.decode(written, memory)[0, -1]"],
+      equation: [
+        ["memory", "memory", "key"],
+        " = encoder(source);  ",
+        ["next", "next", "query"],
+        " = decoder(written, ",
+        ["weights", "weights"],
+        " × memory)",
+      ],
+      code: [
+        ["memory", "memory"],
+        " = model.encode(source); ",
+        ["next", "logits"],
+        " = model.decode(written, memory)[0, -1]",
+      ],
     },
     picture: [coming],
     draw(geometry, view) {
       const seen = geometry.state.view === "lines" ? lined : mapped;
-      if (!seen.node.parentNode) coming.parentNode.replaceChildren(seen.node, likely.node, coming);
+      if (!seen.node.parentNode)
+        coming.parentNode.replaceChildren(seen.node, likely.node, coming);
       seen.draw(geometry, view);
       likely.draw(geometry);
       said.draw(geometry);
@@ -66,8 +96,7 @@ function build(ui, page) {
 const spec = {
   name: "translator",
   title: "Translation, token by token",
-  tip:
-    "press Start over, then Step: where does the decoder look before each German piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
+  tip: "press Start over, then Step: where does the decoder look before each German piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
   keys: "; in pictures, + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,
