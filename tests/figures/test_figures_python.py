@@ -87,20 +87,15 @@ def test_bundle_holds_widget_html_and_plain_text(name):
     assert type(figure)._ipython_display_ is None
 
 
-def test_html_shows_summary_picture_and_table_without_script(name):
+def test_html_is_an_element_with_its_state(name):
     figure = EXAMPLES[name].make()
-    html = figure.html()
-    tags = Tags(html)
-    attributes = dict(tags.attributes[:3])
+    tags = Tags(figure.html())
+    attributes = dict(tags.attributes)
+    assert tags.tags == ["div", "p"]
     assert attributes["class"] == "tl-figure"
     assert attributes["data-figure"] == name
     assert json.loads(attributes["data-state"]).keys() == figure.state().keys()
-    assert {"p", "svg", "table", "th", "td"} <= set(tags.tags)
-    assert not {"script", "style", "iframe"} & set(tags.tags)
-    assert {"role", "aria-label"} <= {key for key, _ in tags.attributes}
-    assert "style" not in {key for key, _ in tags.attributes}
-    assert figure.summary() in tags.text
-    assert len(html) < 100_000
+    assert repr(figure) in tags.text
 
 
 def test_numbers_on_the_page_have_few_digits(name):
@@ -156,26 +151,6 @@ def test_traits_link_to_controls(name):
     assert ipywidgets.jslink is not None
 
 
-def test_plot_draws_the_same_state(name):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    picture = EXAMPLES[name].make().plot()
-    picture.canvas.draw()
-    assert all(axes.get_xlabel() or axes.get_ylabel() for axes in picture.axes[:1])
-    plt.close(picture)
-
-
-def test_matplotlib_is_loaded_only_to_plot():
-    code = (
-        "import sys; from transformer_book.figures import SoftmaxMask;"
-        "SoftmaxMask().html(); assert 'matplotlib' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
-
-
 def test_figure_without_its_bundle_says_how_to_make_one():
     with pytest.raises(FileNotFoundError, match=r"a figure needs its bundle, .*make"):
         type("Bars", (Figure,), {"name": "bars"})
@@ -191,48 +166,3 @@ def test_bundler_reports_a_stale_bundle(tmp_path):
     bundle.write_text(bundle.read_text() + " ")
     with pytest.raises(AssertionError, match=r"softmax_mask.mjs; run make bundle"):
         run_node(BUNDLER, "--check", "--outdir", tmp_path)
-
-
-def test_the_scripts_are_short():
-    scripts = list((WIDGETS / "src").rglob("*.mjs"))
-    sizes = {str(path): len(path.read_text().splitlines()) for path in scripts}
-    assert {"kit", "inference", "src"} <= {path.parent.name for path in scripts}
-    assert {path: size for path, size in sizes.items() if size > 200} == {}
-
-
-def _gzipped(entry: str, *external: str) -> int:
-    code = (
-        "import {build} from 'esbuild';import {gzipSync} from 'node:zlib';"
-        f"const r=await build({{entryPoints:['{entry}'],bundle:true,write:false,"
-        f"minify:true,format:'esm',external:{json.dumps(external)}}});"
-        "console.log(gzipSync(r.outputFiles[0].contents).length)"
-    )
-    return int(run_node("--input-type=module", "-e", code))
-
-
-# bytes, gzipped: the kit, what a reader takes away, the rules of states, the models
-SHARED = {"kit": 12 * 1024, "exports": 2_500, "rules": 1_000, "inference": 8_000}
-
-
-@pytest.mark.parametrize("part", SHARED)
-def test_what_figures_share_is_small(part, record_property):
-    others = [f"../{other}/index.mjs" for other in SHARED if other != part]
-    size = _gzipped(str(WIDGETS / f"src/{part}/index.mjs"), *others)
-    record_property("gzip", size)
-    assert size <= SHARED[part]
-
-
-def test_figures_own_code_is_small(name, record_property):
-    # the shared parts, as the figure and its own parts import them
-    shared = [f"{up}/{part}/index.mjs" for up in (".", "..") for part in SHARED]
-    size = _gzipped(str(WIDGETS / f"src/{name}.mjs"), *shared)
-    record_property("gzip", size)
-    assert size <= 8 * 1024
-
-
-def test_the_parts_of_a_bundle_are_all_of_it(name):
-    parts = json.loads((WIDGETS / "static/sizes.json").read_text())[name]
-    whole = len((WIDGETS / f"static/{name}.mjs").read_bytes())
-    assert set(parts) <= {"own", *SHARED}
-    assert 0.97 * whole < sum(parts.values()) <= whole
-    assert min(parts.values()) > 900

@@ -54,6 +54,8 @@ def test_stills_are_put_into_a_notebook_and_keep_its_state():
 
 
 def test_a_state_that_cannot_be_drawn_is_refused():
-    broken = SoftmaxMask().html().replace("&quot;temperature&quot;:1.0", "&quot;t&quot;:1")
+    broken = (
+        SoftmaxMask().html().replace("&quot;temperature&quot;:1.0", "&quot;t&quot;:1")
+    )
     with pytest.raises(ValueError, match="softmax_mask: This figure cannot be drawn"):
         with_stills([broken])

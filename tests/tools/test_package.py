@@ -65,7 +65,13 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel):
         "transformer_book",
         f"transformer_lib-{PROJECT['version']}.dist-info",
     }
-    patterns = ("**/*.py", "**/py.typed", "**/*.mplstyle", "**/static/*.mjs")
+    patterns = (
+        "**/*.py",
+        "**/py.typed",
+        "**/*.mplstyle",
+        "**/static/*.mjs",
+        "*/*/*.json",
+    )
     for package, pattern in itertools.product(("lib", "book"), patterns):
         folder = ROOT / f"transformer_{package}"
         wanted = {p.relative_to(ROOT).as_posix() for p in folder.glob(pattern)}

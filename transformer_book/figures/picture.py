@@ -13,7 +13,7 @@ from typing import Any
 @cache
 def palette() -> dict[str, Any]:
     """Return the colors that the browser's side is built from."""
-    return json.loads((Path(__file__).parent / "static/palette.json").read_text())
+    return json.loads((Path(__file__).parent / "kit/palette.json").read_text())
 
 
 def cividis(x: float) -> str:

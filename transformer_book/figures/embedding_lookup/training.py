@@ -18,7 +18,7 @@ from transformer_book.figures.state import as_lists
 from transformer_book.tasks import number_words
 from transformer_lib.embeddings import Embedding
 
-FILE = Path(__file__).parent / "static/number_words.json"
+FILE = Path(__file__).parent / "number_words.json"
 STEPS = (0, 10, 20, 30, 40, 60, 80, 100, 150, 200)
 D_MODEL, SEED, DIGITS = 6, 1, 2
 KINDS = {"units": range(1, 10), "teens": range(10, 20), "tens": range(20, 100, 10)}

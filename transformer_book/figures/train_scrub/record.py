@@ -20,7 +20,7 @@ _SHAPE = rules.parts(
 LONGEST = 12
 """Tokens in one copy."""
 
-_FILE = Path(__file__).parent / "static/train_scrub.json"
+_FILE = Path(__file__).parent / "train_scrub.json"
 
 
 @cache
