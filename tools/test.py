@@ -6,14 +6,14 @@ A failure does not end the run: the summary names every stage that failed.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
 
 from tools.offline import offline_prefix
-from tools.stages import ROOT, Stage, stages
+from tools.setup.console import watch
+from tools.stages import Stage, stages
 
 NOT_OFFLINE = (
     "NOTE: this system does not let us cut the network off, "
@@ -62,21 +62,12 @@ def count_line(line: str) -> Counter[str]:
 def run_command(stage: Stage) -> tuple[int, Counter[str]]:
     """Run a stage's command, pass its words on, and count its tests."""
     counts: Counter[str] = Counter()
-    with subprocess.Popen(
-        stage.command,
-        cwd=ROOT,
-        env=stage.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            counts += count_line(line.rstrip())
-    return process.returncode, counts
+
+    def pass_on(line: str) -> None:
+        print(line, flush=True)
+        counts.update(count_line(line.rstrip()))
+
+    return watch(stage.command, stage.environment(), pass_on), counts
 
 
 def run_stage(stage: Stage) -> Outcome:

@@ -20,7 +20,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.setup.console import ROOT, watch
+
 PLACE = ROOT / "_build" / "versions"
 KINDS = ("oldest", "colab", "newest")
 # Installed last and without what they ask for, as set-up does in `.venv.classic`.
@@ -103,28 +104,22 @@ def trials(python: str, jobs: int) -> Iterator[tuple[str, list[str]]]:
     """What to run, with the name of it."""
     notebooks = sorted(map(str, (ROOT / "chapters").glob("*.ipynb")))
     yield "tests of the library", [python, *PYTEST, *TESTS]
-    alone = [python, "-m", "tools.isolated", "--jobs", str(jobs), *notebooks]
-    yield f"{len(notebooks)} notebooks", alone
+    isolated = [python, "-m", "tools.isolated", "--jobs", str(jobs), *notebooks]
+    yield f"{len(notebooks)} notebooks", isolated
 
 
 def tried(command: list[str]) -> tuple[bool, str]:
     """Run a command and pass its words on; whether it passed, and its last line."""
-    last = ""
+    lines = [""]
+
+    def pass_on(line: str) -> None:
+        print(line, flush=True)
+        if line.strip(" ="):
+            lines.append(line.strip(" ="))
+
     started = time.monotonic()
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            last = line.strip(" =\n") or last
-    return process.returncode == 0, f"{last} ({time.monotonic() - started:.0f} s)"
+    passed = watch(command, environment(), pass_on) == 0
+    return passed, f"{lines[-1]} ({time.monotonic() - started:.0f} s)"
 
 
 def report(kind: str, python: str, outcomes: dict[str, tuple[bool, str]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -38,13 +39,10 @@ def clean_environment(venv: Path) -> dict[str, str]:
     return kept
 
 
-def run_tool(command: list[str], env: dict[str, str]) -> None:
-    """Run in the project's root and show progress.
-
-    Raises:
-        ToolError: the tool failed.
-    """
-    last: deque[str] = deque(maxlen=300)
+def watch(
+    command: list[str], env: dict[str, str], on_line: Callable[[str], object]
+) -> int:
+    """Run in the project's root, hand over each line as it comes; the exit status."""
     with subprocess.Popen(
         command,
         cwd=str(ROOT),
@@ -57,8 +55,22 @@ def run_tool(command: list[str], env: dict[str, str]) -> None:
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            last.append(line.rstrip())
-            if line.strip().startswith(WORTH_SHOWING):
-                print(f"  {line.strip():.100}", flush=True)
-    if process.returncode:
+            on_line(line.rstrip("\n"))
+    return process.returncode
+
+
+def run_tool(command: list[str], env: dict[str, str]) -> None:
+    """Run a tool and show its progress.
+
+    Raises:
+        ToolError: the tool failed.
+    """
+    last: deque[str] = deque(maxlen=300)
+
+    def show(line: str) -> None:
+        last.append(line.rstrip())
+        if line.strip().startswith(WORTH_SHOWING):
+            print(f"  {line.strip():.100}", flush=True)
+
+    if watch(command, env, show):
         raise ToolError(list(last))
