@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.notebook import device
-from transformer_book.pretrained.store import Pretrained, load, load_folder, names
+from transformer_book.pretrained import Pretrained, load, load_folder, names
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.sampling import (
@@ -61,28 +61,28 @@ def main(arguments: list[str] | None = None) -> None:
     args = p.parse_args(arguments)
     try:
         folder = Path(args.model)
-        shelf = load_folder(folder) if folder.is_dir() else load(args.model)
+        found = load_folder(folder) if folder.is_dir() else load(args.model)
         # under torchrun, all processes would write the same
         if os.environ.get("RANK", "0") == "0":
-            _write(_texts(shelf, args), shelf)
+            _write(_texts(found, args), found)
     except ValueError as error:
         p.error(str(error))
 
 
-def _texts(shelf: Pretrained, args: argparse.Namespace) -> Iterator[Tensor]:
+def _texts(found: Pretrained, args: argparse.Namespace) -> Iterator[Tensor]:
     """Open the stream of tokens."""
-    if shelf.tokenizer is None:
+    if found.tokenizer is None:
         raise ValueError(f"only models of texts can write, got {args.model!r}")
-    model = column_major(shelf.model.to(device()))
-    read = shelf.tokenizer.encode(args.prompt)
+    model = column_major(found.model.to(device()))
+    read = found.tokenizer.encode(args.prompt)
     ids = torch.tensor([read], dtype=torch.int64, device=device())
     how: dict[str, Any] = {
         "choose": _choice(args),
-        "end_id": shelf.tokenizer.special("<end>"),
+        "end_id": found.tokenizer.special("<end>"),
     }
     if isinstance(model, EncoderDecoder):
         how |= {"max_new_tokens": _room(args, model, 1)}
-        start = shelf.tokenizer.special("<start>")
+        start = found.tokenizer.special("<start>")
         return translate(model, ids, start_id=start, **how)
     if not isinstance(model, Decoder):
         raise ValueError(f"only models of texts can write, got {args.model!r}")
@@ -109,9 +109,9 @@ def _choice(args: argparse.Namespace) -> Callable[[Tensor], Tensor]:
     return lambda logits: draw(restrict(logits, **given))
 
 
-def _write(stream: Iterator[Tensor], shelf: Pretrained) -> None:
+def _write(stream: Iterator[Tensor], found: Pretrained) -> None:
     """Write whole characters: a token may end in the middle of one."""
-    tokenizer = shelf.tokenizer
+    tokenizer = found.tokenizer
     assert tokenizer is not None
     characters = codecs.getincrementaldecoder("utf-8")("replace")
     special = set(tokenizer.special_ids.values())

@@ -16,10 +16,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from transformer_book.pretrained.courses import COURSES
+from transformer_book.pretrained import fingerprint, save
 from transformer_book.pretrained.recipes import PRESETS, RECIPES, Recipe
 from transformer_book.pretrained.run import Run, train_recipe
-from transformer_book.pretrained.store import fingerprint, save
+from transformer_book.pretrained.tasks import TASKS
 from transformer_lib.parallel import Processes, data_parallel, processes, sharded
 
 PRECISIONS = {"float32": None, "bfloat16": torch.bfloat16}
@@ -30,7 +30,7 @@ SETTINGS = ("steps", "batch_size", "peak", "warmup", "weight_decay", "seed")
 OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "what to train: one of the book's models, or a task and a preset": {
         "--model": {"choices": RECIPES},
-        "--task": {"choices": COURSES},
+        "--task": {"choices": TASKS},
         "--preset": {"choices": PRESETS},
     },
     "how, where it shall differ from the recipe": {
@@ -131,20 +131,20 @@ def _train(args: argparse.Namespace, recipe: Recipe, here: Processes) -> None:
         report=_Teller(recipe.steps) if here.rank == 0 else lambda *_: None,
         snapshot=args.snapshot,
     )
-    model, course, losses = train_recipe(run)
+    model, task, losses = train_recipe(run)
     if here.rank == 0:
         about = {
             "name": args.model or args.preset,
             "command": " ".join(["python -m transformer_book.train", *_words(args)]),
             "recipe": asdict(recipe),
-            "metrics": dict(course.measure(model)),
+            "metrics": dict(task.evaluate(model)),
             "final loss": losses[-1] if losses else None,
             "fingerprint": fingerprint(model),
             "threads": torch.get_num_threads(),
         }
         _tell(about, time.perf_counter() - began)
         if args.out is not None:
-            save(args.out, model, course.tokenizer, about)
+            save(args.out, model, task.tokenizer, about)
 
 
 class _Teller:

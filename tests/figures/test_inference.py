@@ -21,7 +21,7 @@ from tolerances import PAGE_TOLERANCE
 
 from transformer_book import tasks
 from transformer_book.figures.weights import as_int8, dequantized, pack, pack_model
-from transformer_book.pretrained import measures
+from transformer_book.pretrained import evaluation
 from transformer_lib.blocks import PostNorm, PreNorm
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder import Classifier, each_token
@@ -120,7 +120,7 @@ def test_translations_are_those_of_the_library(page):
         "held out", 200, torch.Generator().manual_seed(0)
     )
     english = [source for source, _ in tasks.number_pairs(numbers)]
-    want = measures.translated(english, found.model, found.tokenizer)
+    want = evaluation.translated(english, found.model, found.tokenizer)
     assert len(set(want)) > 150
     assert page(pack("number-translator")).ask("translate", texts=english) == want
 

@@ -10,7 +10,7 @@ from tolerances import PAGE_TOLERANCE
 
 from transformer_book import tasks
 from transformer_book.figures.weights import dequantized, pack, parts
-from transformer_book.pretrained import measures
+from transformer_book.pretrained import evaluation
 
 BUNDLES = ("one", "two")
 READ = """async ([name, chunks]) => {
@@ -89,7 +89,7 @@ def test_a_translator_translates(opened):
     found = shipped("number-translator")
     pairs = tasks.number_pairs([1, 21, 345, 706_012, 999_999])
     english = [source for source, _ in pairs]
-    want = measures.translated(english, found.model, found.tokenizer)
+    want = evaluation.translated(english, found.model, found.tokenizer)
     assert opened.evaluate(TRANSLATE, english) == want
 
 

@@ -28,7 +28,7 @@ from transformer_book.figures.weights import (
     scripts,
     serve,
 )
-from transformer_book.pretrained import measures
+from transformer_book.pretrained import evaluation
 
 ONE_MEGABYTE = 1_000_000
 KEPT = {"manual-lm": "int8"}
@@ -106,7 +106,7 @@ def test_the_loss_of_accuracy_is_as_the_header_says():
     _, text = tasks.split_text(tasks.manual_text(sorted(topics)))
     corpus = tasks.Corpus.of(text, found.tokenizer)
     measured = {
-        kept: measures.text(model, corpus=corpus, length=129)[said["measure"]]
+        kept: evaluation.text(model, corpus=corpus, length=129)[said["measure"]]
         for kept, model in (
             ("float32", found.model),
             ("int8", dequantized(found.model)),

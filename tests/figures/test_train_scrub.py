@@ -25,7 +25,7 @@ from transformer_book.figures.train_scrub.training import (
     percents,
     train_recorded,
 )
-from transformer_book.pretrained.courses import repeats
+from transformer_book.pretrained.tasks import repeats
 from transformer_lib.blocks import Config
 from transformer_lib.decoder import Decoder
 from transformer_lib.inspection import induction_score, previous_token_score
@@ -269,14 +269,14 @@ def train_tiny(config=TINY, watch=lambda model: lambda *_: None, steps=4):
     """Train for a few steps; return the losses and the one who watched."""
     torch.manual_seed(0)
     model = Decoder(config)
-    course = repeats(config.vocab_size)
+    task = repeats(config.vocab_size)
     generator = torch.Generator().manual_seed(2)
     watching = watch(model)
     losses = train(
         model,
-        islice(course.batches(batch_size=4, generator=generator, steps=9), steps),
+        islice(task.batches(batch_size=4, generator=generator, steps=9), steps),
         optimizer=AdamW(model.parameters(), lr=0.1),
-        loss=course.loss,
+        loss=task.loss,
         report=watching,
     )
     return losses, watching

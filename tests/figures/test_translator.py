@@ -26,7 +26,7 @@ from transformer_book.figures.translator.answers import (
 )
 from transformer_book.figures.translator.figure import Translator
 from transformer_book.figures.weights import pack
-from transformer_book.pretrained import measures
+from transformer_book.pretrained import evaluation
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.inspection import record_attention
 
@@ -168,7 +168,7 @@ def test_page_translates_as_pytorch_does(answers):
     found = shipped("number-translator")
     words = [words_of(text) for text, _ in answers]
     numbers = [text for text, _ in answers if text.isdigit()]
-    said = measures.translated(words[: len(numbers)], found.model, found.tokenizer)
+    said = evaluation.translated(words[: len(numbers)], found.model, found.tokenizer)
     assert [got["translation"] for _, got in answers[: len(numbers)]] == said
     right = [tasks.number_words(int(n), "de") for n in numbers]
     assert [got["expected"] for _, got in answers[: len(numbers)]] == right

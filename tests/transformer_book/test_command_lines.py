@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from transformer_book.generate import main as sampling
+from transformer_book.pretrained import fingerprint, load_folder
 from transformer_book.pretrained.recipes import RECIPES
-from transformer_book.pretrained.store import fingerprint, load_folder
 from transformer_book.train import main as training
 from transformer_lib.parallel import Processes
 
@@ -107,14 +107,14 @@ def test_two_processes_train_as_one(tmp_path, strategy):
 def test_the_paper_s_model_trains_on_random_tokens(monkeypatch, capsys):
     from dataclasses import replace
 
-    from transformer_book.pretrained import courses, recipes
+    from transformer_book.pretrained import recipes, tasks
 
     small = {"d_model": 16, "d_ff": 32, "n_layers": 1, "n_heads": 2}
     base = replace(recipes.PRESETS["base"], **small)
     monkeypatch.setattr("transformer_book.pretrained.run.PRESETS", {"base": base})
     monkeypatch.setattr(
-        "transformer_book.pretrained.run.COURSES",
-        {"random": lambda: courses.random(vocab_size=64)},
+        "transformer_book.pretrained.run.TASKS",
+        {"random": lambda: tasks.random(vocab_size=64)},
     )
     words = [
         "--task",

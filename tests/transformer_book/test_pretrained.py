@@ -7,9 +7,14 @@ import pytest
 import torch
 
 from transformer_book import pretrained, tasks
-from transformer_book.pretrained import measures
+from transformer_book.pretrained import (
+    MODELS,
+    evaluation,
+    fingerprint,
+    load_folder,
+    save,
+)
 from transformer_book.pretrained.recipes import PRESETS, RECIPES, Recipe
-from transformer_book.pretrained.store import SHELF, fingerprint, load_folder, save
 
 PROMISED = {
     "number-translator": {
@@ -23,7 +28,7 @@ FOUR_MEGABYTES = 4_000_000
 
 
 @pytest.fixture(scope="module")
-def shelf():
+def ours():
     return {name: pretrained.load(name) for name in pretrained.names()}
 
 
@@ -32,10 +37,10 @@ def test_every_recipe_has_its_model_on_the_shelf():
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_model_is_small_and_is_what_its_note_says(shelf, name):
-    size = sum(path.stat().st_size for path in (SHELF / name).iterdir())
+def test_a_model_is_small_and_is_what_its_note_says(ours, name):
+    size = sum(path.stat().st_size for path in (MODELS / name).iterdir())
     assert size <= FOUR_MEGABYTES
-    found = shelf[name]
+    found = ours[name]
     assert not found.model.training
     assert found.about["name"] == name
     assert f"--model {name}" in found.about["command"]
@@ -45,31 +50,31 @@ def test_a_model_is_small_and_is_what_its_note_says(shelf, name):
 
 
 @pytest.mark.parametrize("name", PROMISED)
-def test_the_metrics_keep_the_promise(shelf, name):
+def test_the_metrics_keep_the_promise(ours, name):
     for metric, least in PROMISED[name].items():
-        assert shelf[name].metrics[metric] >= least
+        assert ours[name].metrics[metric] >= least
 
 
-def test_the_translator_still_translates(shelf):
-    found = shelf["number-translator"]
+def test_the_translator_still_translates(ours):
+    found = ours["number-translator"]
     split = tasks.NumberSplit()
-    again = measures.translation(
+    again = evaluation.translation(
         found.model, tokenizer=found.tokenizer, split=split, count=300
     )
     for metric, least in PROMISED["number-translator"].items():
         assert again[metric] >= least
-    (german,) = measures.translated(["twenty-one"], found.model, found.tokenizer)
+    (german,) = evaluation.translated(["twenty-one"], found.model, found.tokenizer)
     assert german == "einundzwanzig"
 
 
-def test_the_reverser_still_reverses(shelf):
-    again = measures.reversal(shelf["reverser"].model, count=1000)
+def test_the_reverser_still_reverses(ours):
+    again = evaluation.reversal(ours["reverser"].model, count=1000)
     assert again["exact match"] >= PROMISED["reverser"]["exact match"]
 
 
-def test_two_layers_learn_the_repeat_and_one_does_not(shelf):
+def test_two_layers_learn_the_repeat_and_one_does_not(ours):
     one, two = (
-        measures.repeats(shelf[f"induction-{n}"].model, count=200) for n in (1, 2)
+        evaluation.repeats(ours[f"induction-{n}"].model, count=200) for n in (1, 2)
     )
     assert two["loss in the second copy"] < 0.3
     assert one["loss in the second copy"] > 2.0
@@ -78,12 +83,12 @@ def test_two_layers_learn_the_repeat_and_one_does_not(shelf):
         assert found["loss in the first copy"] > 4.0
 
 
-def test_the_language_model_reads_the_manual_better_than_a_plain_gpt(shelf):
-    metrics = shelf["manual-lm"].metrics
+def test_the_language_model_reads_the_manual_better_than_a_plain_gpt(ours):
+    metrics = ours["manual-lm"].metrics
     assert metrics["validation bits per byte"] < 3.0
     text = tasks.split_text(tasks.manual_text())[1]
-    corpus = tasks.Corpus.of(text, shelf["manual-lm"].tokenizer)
-    again = measures.text(shelf["manual-lm"].model, corpus=corpus, length=129)
+    corpus = tasks.Corpus.of(text, ours["manual-lm"].tokenizer)
+    again = evaluation.text(ours["manual-lm"].model, corpus=corpus, length=129)
     # these pages were partly read in training: it must not do worse on them
     assert again["validation bits per byte"] < metrics["validation bits per byte"] + 0.2
 
@@ -103,8 +108,8 @@ def test_loading_leaves_the_reader_s_random_numbers_alone():
     assert torch.rand(3).equal(want)
 
 
-def test_what_is_saved_is_loaded(tmp_path, shelf):
-    found = shelf["number-translator"]
+def test_what_is_saved_is_loaded(tmp_path, ours):
+    found = ours["number-translator"]
     folder = tmp_path / "copy"
     save(folder, found.model, found.tokenizer, {"metrics": {"x": 1.0}})
     again = load_folder(folder)
@@ -114,8 +119,8 @@ def test_what_is_saved_is_loaded(tmp_path, shelf):
     assert again.tokenizer == found.tokenizer
 
 
-def test_a_changed_weight_changes_the_fingerprint(shelf):
-    model = shelf["reverser"].model
+def test_a_changed_weight_changes_the_fingerprint(ours):
+    model = ours["reverser"].model
     before = fingerprint(model)
     with torch.no_grad():
         weight = next(model.parameters()).view(-1)
@@ -150,21 +155,21 @@ def test_a_folder_of_somebody_else_is_no_model(tmp_path):
         load_folder(tmp_path)
 
 
-def test_the_readme_tells_the_metrics_of_the_notes(shelf):
+def test_the_readme_tells_the_metrics_of_the_notes(ours):
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     rows = {
         row.split("`")[1]: row for row in readme.splitlines() if row.startswith("| `")
     }
     said = {
         "number-translator": ["100 %"],
-        "manual-lm": [f"{shelf['manual-lm'].metrics['validation bits per byte']:.3f}"],
+        "manual-lm": [f"{ours['manual-lm'].metrics['validation bits per byte']:.3f}"],
         "reverser": ["100 %"],
         **{
-            name: [f"{shelf[name].metrics['loss in the second copy']:.2f}"]
+            name: [f"{ours[name].metrics['loss in the second copy']:.2f}"]
             for name in ("induction-1", "induction-2")
         },
     }
     for name, figures in said.items():
         assert all(figure in rows[name] for figure in figures)
     for name in ("number-translator", "reverser"):
-        assert set(shelf[name].metrics.values()) == {1.0}
+        assert set(ours[name].metrics.values()) == {1.0}

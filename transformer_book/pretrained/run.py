@@ -12,8 +12,8 @@ import torch
 from torch import nn
 from torch.optim import AdamW, Optimizer
 
-from transformer_book.pretrained.courses import COURSES, Course
 from transformer_book.pretrained.recipes import PRESETS, Recipe
+from transformer_book.pretrained.tasks import TASKS, Task
 from transformer_book.tasks import REVERSAL_VOCAB_SIZE
 from transformer_lib.blocks import Config
 from transformer_lib.encoder import Classifier, each_token
@@ -51,17 +51,17 @@ class Run:
     every: int = 100
 
 
-def build(config: Config, course: Course) -> nn.Module:
-    """Build the course's kind of model, with the course's vocabulary."""
-    if course.vocab_size is not None:
-        config = replace(config, vocab_size=course.vocab_size)
-    if course.kind is Classifier:
+def build(config: Config, task: Task) -> nn.Module:
+    """Build the task's kind of model, with its vocabulary."""
+    if task.vocab_size is not None:
+        config = replace(config, vocab_size=task.vocab_size)
+    if task.kind is Classifier:
         return Classifier(config, REVERSAL_VOCAB_SIZE, pool=each_token)
-    return course.kind(config)
+    return task.kind(config)
 
 
-def train_recipe(run: Run) -> tuple[nn.Module, Course, list[float]]:
-    """Train the recipe's model; return it, its course and the loss of each step.
+def train_recipe(run: Run) -> tuple[nn.Module, Task, list[float]]:
+    """Train the recipe's model; return it, its task and the loss of each step.
 
     With a snapshot file, the run goes on from it if it is there, and writes it again
     and again: killed, it loses at most ``every`` steps.
@@ -70,10 +70,10 @@ def train_recipe(run: Run) -> tuple[nn.Module, Course, list[float]]:
         ValueError: if the recipe names an unknown task or preset.
     """
     recipe, here = run.recipe, run.processes
-    course = _find("task", recipe.task, COURSES)()
+    task = _find("task", recipe.task, TASKS)()
     torch.manual_seed(recipe.seed)
     config = _find("preset", recipe.preset, PRESETS)
-    model = build(config, course).to(here.device)
+    model = build(config, task).to(here.device)
     torch.manual_seed(recipe.seed + here.rank)  # dropout differs between processes
     wrapped = run.wrap(model)
     groups = parameter_groups(wrapped, recipe.weight_decay)
@@ -81,9 +81,9 @@ def train_recipe(run: Run) -> tuple[nn.Module, Course, list[float]]:
     start = _resume(run, model, optimizer)
     losses = train(
         wrapped,
-        run.progress(_batches(recipe, course, here, start)),
+        run.progress(_batches(recipe, task, here, start)),
         optimizer=optimizer,
-        loss=mean_over_processes(course.loss),
+        loss=mean_over_processes(task.loss),
         schedule=partial(
             warmup_cosine, peak=recipe.peak, warmup=recipe.warmup, total=recipe.steps
         ),
@@ -92,8 +92,8 @@ def train_recipe(run: Run) -> tuple[nn.Module, Course, list[float]]:
         start=start,
     )
     if here.size > 1:
-        model = _gathered(model, build(config, course).to(here.device))
-    return model.eval(), course, losses
+        model = _gathered(model, build(config, task).to(here.device))
+    return model.eval(), task, losses
 
 
 def _gathered(trained: nn.Module, model: nn.Module) -> nn.Module:
@@ -111,12 +111,10 @@ def _find(what: str, name: str, table: Any) -> Any:
     return table[name]
 
 
-def _batches(
-    recipe: Recipe, course: Course, here: Processes, start: int
-) -> Iterator[Any]:
+def _batches(recipe: Recipe, task: Task, here: Processes, start: int) -> Iterator[Any]:
     """Draw every batch that is still to come, and keep this process's rows."""
     generator = torch.Generator().manual_seed(recipe.seed + 1)
-    drawn = course.batches(
+    drawn = task.batches(
         batch_size=recipe.batch_size, generator=generator, steps=recipe.steps
     )
     return (share(batch, here) for batch in islice(drawn, start, None))

@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer_book.pretrained import measures
+from transformer_book.pretrained import evaluation
 from transformer_book.pretrained.recipes import RECIPES
 from transformer_book.pretrained.run import Run, train_recipe
 from transformer_lib.inspection import (
@@ -68,7 +68,7 @@ class Recorder:
     """Looks at a decoder at some steps of its training on repeated tokens.
 
     Its text is ``period`` random tokens and the same again; the losses are those of
-    `measures.repeats`, on many texts. ``train`` calls it after each step as its
+    `evaluation.repeats`, on many texts. ``train`` calls it after each step as its
     ``report``; `record` then holds all that TrainScrub needs::
 
         recorder = Recorder(model, steps=[0, 50, 100, 200])
@@ -105,7 +105,7 @@ class Recorder:
         tokens = self.tokens.to(next(self.model.parameters()).device)
         with record_attention(self.model.eval()) as layers:
             said = self.model(tokens)[0, :-1].argmax(dim=-1)
-        losses = measures.repeats(cast(Any, self.model), count=_ROWS)
+        losses = evaluation.repeats(cast(Any, self.model), count=_ROWS)
         first, second = losses.values()
         weights = torch.cat(list(layers.values())).float().cpu()
         return Look(first, second, self._names(said), weights)

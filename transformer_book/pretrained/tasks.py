@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from transformer_book import tasks
-from transformer_book.pretrained import measures
+from transformer_book.pretrained import evaluation
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder import Classifier
 from transformer_lib.encoder_decoder import EncoderDecoder
@@ -27,22 +27,22 @@ Batches = Callable[..., Iterator[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Course:
-    """A task made ready for training one kind of model.
+class Task:
+    """Batches, loss and metrics for one kind of model.
 
-    ``measure`` tells how well a trained model does, by names; ``vocab_size`` is None
+    ``evaluate`` tells how well a trained model does, by names; ``vocab_size`` is None
     where any vocabulary will do.
     """
 
     kind: type[nn.Module]
     batches: Batches
     loss: Loss
-    measure: Callable[[Any], Mapping[str, float]]
+    evaluate: Callable[[Any], Mapping[str, float]]
     vocab_size: int | None = None
     tokenizer: Tokenizer | None = None
 
 
-def numbers(language: str = "de") -> Course:
+def numbers(language: str = "de") -> Task:
     """English number words below one million, in another language."""
     split = tasks.NumberSplit()
     drawn = split.draw("training", 60_000, torch.Generator().manual_seed(0))
@@ -52,42 +52,42 @@ def numbers(language: str = "de") -> Course:
     sample = "\n".join(word for pair in words for word in pair)
     # 88 merges: most are morphemes, and none spans two words' parts yet
     tokenizer = Tokenizer.train(sample, 256 + 88 + 3, special_tokens=tasks.SPECIAL)
-    return Course(
+    return Task(
         kind=EncoderDecoder,
         batches=partial(tasks.translation_batches, pairs, tokenizer),
         loss=partial(sequence_to_sequence_loss, ignore=tokenizer.special("<pad>")),
-        measure=partial(
-            measures.translation, tokenizer=tokenizer, split=split, language=language
+        evaluate=partial(
+            evaluation.translation, tokenizer=tokenizer, split=split, language=language
         ),
         vocab_size=tokenizer.padded_vocab_size,
         tokenizer=tokenizer,
     )
 
 
-def manual() -> Course:
+def manual() -> Task:
     """Python's own manual, all of it, in 512 tokens."""
     from pydoc_data.topics import topics
 
     return _text(tasks.manual_text(sorted(topics)))
 
 
-def shakespeare() -> Course:
+def shakespeare() -> Task:
     """Tiny Shakespeare, downloaded once, in 512 tokens."""
     return _text(tasks.shakespeare_text())
 
 
-def _text(text: str, *, vocab_size: int = 512, length: int = 128) -> Course:
+def _text(text: str, *, vocab_size: int = 512, length: int = 128) -> Task:
     """Make ready a text: the last tenth is for validation."""
     training, validation = tasks.split_text(text)
     tokenizer = Tokenizer.train(
         training, vocab_size - len(tasks.SPECIAL), special_tokens=tasks.SPECIAL
     )
-    return Course(
+    return Task(
         kind=Decoder,
         batches=partial(tasks.Corpus.of(training, tokenizer).batches, length + 1),
         loss=language_model_loss,
-        measure=partial(
-            measures.text,
+        evaluate=partial(
+            evaluation.text,
             corpus=tasks.Corpus.of(validation, tokenizer),
             length=length + 1,
         ),
@@ -96,20 +96,20 @@ def _text(text: str, *, vocab_size: int = 512, length: int = 128) -> Course:
     )
 
 
-def reversal() -> Course:
+def reversal() -> Task:
     """Digit sequences of lengths 3 to 15, to be written backwards."""
-    return Course(
+    return Task(
         kind=Classifier,
         batches=tasks.reversal_batches,
         loss=partial(token_classification_loss, ignore=tasks.PAD),
-        measure=measures.reversal,
+        evaluate=evaluation.reversal,
         vocab_size=64,
     )
 
 
-def repeats(vocab_size: int = 64) -> Course:
+def repeats(vocab_size: int = 64) -> Task:
     """Random tokens, and the same once more: 8 to 24 of them."""
-    return Course(
+    return Task(
         kind=Decoder,
         batches=lambda **how: (
             tokens
@@ -118,23 +118,23 @@ def repeats(vocab_size: int = 64) -> Course:
             )
         ),
         loss=partial(language_model_loss, ignore=tasks.PAD),
-        measure=measures.repeats,
+        evaluate=evaluation.repeats,
         vocab_size=vocab_size,
     )
 
 
-def random(vocab_size: int = 37_056) -> Course:
+def random(vocab_size: int = 37_056) -> Task:
     """Random tokens for both sides: nothing to learn, but the work is real."""
-    return Course(
+    return Task(
         kind=EncoderDecoder,
         batches=partial(tasks.random_batches, vocab_size, source_len=64, target_len=64),
         loss=partial(sequence_to_sequence_loss, ignore=tasks.PAD),
-        measure=lambda model: {},
+        evaluate=lambda model: {},
         vocab_size=vocab_size,
     )
 
 
-COURSES: Mapping[str, Callable[[], Course]] = MappingProxyType(
+TASKS: Mapping[str, Callable[[], Task]] = MappingProxyType(
     {
         "numbers": numbers,
         "manual": manual,
