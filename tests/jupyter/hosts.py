@@ -14,8 +14,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tools.setup.__main__ import classic_wanted, stamp_of
 from tools.setup.console import ROOT
-from tools.setup.stamps import classic_wanted, stamp_of
 
 
 def book_python() -> str:
