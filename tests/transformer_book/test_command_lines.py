@@ -209,9 +209,9 @@ def test_sampling_refuses_what_makes_no_sense(words, message, capsys):
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("room", ["training", "sampling"])
-def test_help_names_every_choice(room, capsys):
-    main = {"training": training, "sampling": sampling}[room]
+@pytest.mark.parametrize("command", ["training", "sampling"])
+def test_help_names_every_choice(command, capsys):
+    main = {"training": training, "sampling": sampling}[command]
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     said = capsys.readouterr().out

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_book import train as door
+from transformer_book import train as command
 from transformer_book.pretrained.recipes import RECIPES, Recipe
 from transformer_lib.parallel import Processes
 
@@ -19,7 +19,7 @@ MODEL = RECIPES["manual-lm"]
 
 
 def meant(*words):
-    return door.recipe_of(door.parser().parse_args(words))
+    return command.recipe_of(command.parser().parse_args(words))
 
 
 def test_a_task_and_a_preset_are_trained_for_a_hundred_steps_of_thirty_two():
@@ -49,10 +49,10 @@ def test_a_model_may_name_its_own_task():
 
 
 def test_the_rest_has_its_defaults_and_paths_are_paths():
-    bare = door.parser().parse_args([])
+    bare = command.parser().parse_args([])
     assert (bare.precision, bare.strategy) == ("float32", "data-parallel")
     assert (bare.compile, bare.out, bare.snapshot) == (False, None, None)
-    given = door.parser().parse_args(["--compile", "--out", "a", "--snapshot", "b"])
+    given = command.parser().parse_args(["--compile", "--out", "a", "--snapshot", "b"])
     assert (given.compile, given.out, given.snapshot) == (True, Path("a"), Path("b"))
 
 
@@ -86,13 +86,13 @@ def test_whoever_shards_learns_what_to_do_without_a_snapshot():
     args = argparse.Namespace(snapshot=Path("x"), strategy="sharded")
     message = "got --strategy sharded; leave --snapshot out, or take data-parallel$"
     with pytest.raises(ValueError, match=message):
-        door._train(args, MODEL, Processes(rank=0, size=2, device=CPU))
+        command._train(args, MODEL, Processes(rank=0, size=2, device=CPU))
 
 
 def test_the_command_is_told_again_without_what_only_says_where_to_write():
     words = ["--model", "manual-lm", "--batch-size", "3", "--peak", "0.5"]
     places = ["--out", "a", "--snapshot", "b", "--compile"]
-    told = door._words(door.parser().parse_args([*places, *words]))
+    told = command._words(command.parser().parse_args([*places, *words]))
     assert told == [*words, "--precision", "float32", "--strategy", "data-parallel"]
 
 
@@ -101,7 +101,7 @@ def test_the_command_is_told_again_without_what_only_says_where_to_write():
     [(3, [1, 2, 3]), (50, [1, *range(2, 51, 2)]), (61, [1, *range(3, 61, 3), 61])],
 )
 def test_twenty_steps_are_told_and_the_first_and_the_last_one(steps, told, capsys):
-    teller = door._Teller(steps)
+    teller = command._Teller(steps)
     for step in range(1, steps + 1):
         teller(step, 0.5, 2.0)
     lines = capsys.readouterr().out.splitlines()
@@ -112,13 +112,13 @@ def test_twenty_steps_are_told_and_the_first_and_the_last_one(steps, told, capsy
 
 def test_bfloat16_is_cast_on_the_device_and_float32_is_not():
     x = torch.ones(2, 2)
-    assert isinstance(door._autocast(None, CPU), nullcontext)
-    with door._autocast(torch.bfloat16, CPU):
+    assert isinstance(command._autocast(None, CPU), nullcontext)
+    with command._autocast(torch.bfloat16, CPU):
         assert (x @ x).dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("size", [1, 2])
-@pytest.mark.parametrize("strategy", door.STRATEGIES)
+@pytest.mark.parametrize("strategy", command.STRATEGIES)
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_model_is_shared_out_among_several_and_then_compiled(
     size, strategy, compiled, monkeypatch
@@ -129,11 +129,11 @@ def test_a_model_is_shared_out_among_several_and_then_compiled(
         def compile(self):
             did.append("compiled")
 
-    for name in door.STRATEGIES:
+    for name in command.STRATEGIES:
         shared = (name, lambda model, name=name: did.append(name) or Net())
-        monkeypatch.setitem(door.STRATEGIES, *shared)
+        monkeypatch.setitem(command.STRATEGIES, *shared)
     args = argparse.Namespace(strategy=strategy, compile=compiled)
     here = Processes(rank=0, size=size, device=CPU)
     first = Net()
-    assert (door._wrapper(args, here)(first) is first) == (size == 1)
+    assert (command._wrapper(args, here)(first) is first) == (size == 1)
     assert did == [strategy] * (size == 2) + ["compiled"] * compiled

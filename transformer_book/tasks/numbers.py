@@ -117,8 +117,8 @@ class NumberSplit:
         below = torch.searchsorted(members, bounds)
         below = below[below > 0]
         whole = torch.full((max(1, len(below)),), len(members))
-        room = torch.cat([below, whole])
-        chosen = room[torch.randint(len(room), (count,), generator=generator)]
+        sizes = torch.cat([below, whole])
+        chosen = sizes[torch.randint(len(sizes), (count,), generator=generator)]
         return members[
             torch.randint(2**62, (count,), generator=generator) % chosen
         ].tolist()
