@@ -26,17 +26,14 @@ NPM_WORDS = {
 }
 
 
-@pytest.mark.parametrize("said", PIP_WORDS)
-def test_failure_of_pip_is_explained(said):
-    line = str(packages.explained(ToolError(said.splitlines())))
-    assert PIP_WORDS[said] in line
-    assert "\n" not in line
-
-
-@pytest.mark.parametrize("said", NPM_WORDS)
-def test_failure_of_npm_is_explained(said):
-    line = str(assets.explained(ToolError(said.splitlines())))
-    assert NPM_WORDS[said] in line
+@pytest.mark.parametrize(
+    ("tool", "said", "told"),
+    [(packages, *words) for words in PIP_WORDS.items()]
+    + [(assets, *words) for words in NPM_WORDS.items()],
+)
+def test_failure_of_pip_or_npm_is_explained_in_one_line(tool, said, told):
+    line = str(tool.explained(ToolError(said.splitlines())))
+    assert told in line
     assert "\n" not in line
 
 

@@ -28,8 +28,8 @@ def _averages(f: Solution, scale: float) -> bool:
 
 
 SEVERAL = {
-    "right for one head, not for several: name axes from the right, "
-    "-2 and -1": otherwise
+    "right for one head, not for several: name axes "
+    "from the right, -2 and -1": otherwise
 }
 
 WEIGHTS = Exercise(
@@ -61,8 +61,8 @@ WEIGHTS = Exercise(
         ),
         "rows with a mask do not sum to 1: hide scores, by -inf, and then take the "
         "softmax": lambda f: not alike(f(Q, K, MASK).sum(-1), torch.ones(3)),
-        "what is hidden still has weight: a hidden score becomes -inf, "
-        "not 0": lambda f: bool((f(Q, K, MASK)[~MASK] > 0).any()),
+        "what is hidden still has weight: a hidden score "
+        "becomes -inf, not 0": lambda f: bool((f(Q, K, MASK)[~MASK] > 0).any()),
         **SEVERAL,
     },
 )

@@ -4,18 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_book.exercises.exercise import (
-    Exercise,
-    Solution,
-    alike,
-    gives,
-    normal,
-)
-from transformer_book.exercises.sandbox import (
-    built,
-    fitted,
-    guarded,
-)
+from transformer_book.exercises.exercise import Exercise, Solution, alike, gives, normal
+from transformer_book.exercises.sandbox import built, fitted, guarded
 from transformer_lib import blocks
 
 X = normal(2, 5, 4)
@@ -75,8 +65,8 @@ LAYER_NORM = Exercise(
         "the mean of each token must become 0: subtract it": lambda f: (
             not alike(f(LARGE, ONES, ZEROS).mean(-1), torch.zeros(2, 5))
         ),
-        "ten times larger numbers must give the same: divide by the root of the "
-        "variance": lambda f: _grows(f, ONES, ZEROS),
+        "ten times larger numbers must give the same: "
+        "divide by the root of the variance": lambda f: _grows(f, ONES, ZEROS),
         "the variance divides by d_model - 1: it must divide by d_model, as "
         "x.var(-1, correction=0) does": lambda f: alike(
             f(LARGE, ONES, ZEROS), CENTERED / LARGE.std(-1, keepdim=True)
@@ -90,15 +80,15 @@ LAYER_NORM = Exercise(
         "normalize, then multiply by the weight, then add the bias": lambda f: (
             not alike(f(LARGE, WEIGHT, BIAS), f(LARGE, ONES, ZEROS) * WEIGHT + BIAS)
         ),
-        "a token of equal numbers gives 0 / 0: add eps to the variance, inside the "
-        "root": lambda f: _endless(f, EQUAL, ONES, ZEROS),
+        "a token of equal numbers gives 0 / 0: add eps to the variance, "
+        "inside the root": lambda f: _endless(f, EQUAL, ONES, ZEROS),
         "eps stands outside the root: sqrt(variance + eps), not "
         "sqrt(variance) + eps": lambda f: alike(
             _plain(f, TINY, ONES, ZEROS),
             (TINY - TINY.mean()) / (TINY.std(correction=0) + 1e-5),
         ),
-        "right for large numbers, wrong for tiny ones: sqrt(variance + eps), where "
-        "eps is 1e-5": lambda f: alike(
+        "right for large numbers, wrong for tiny ones: sqrt(variance "
+        "+ eps), where eps is 1e-5": lambda f: alike(
             f(LARGE, WEIGHT, BIAS), blocks.layer_norm(LARGE, WEIGHT, BIAS)
         ),
     },
@@ -130,8 +120,8 @@ RMS_NORM = Exercise(
         "normalize, then multiply by the weight itself": lambda f: (
             not alike(f(LARGE, WEIGHT), blocks.rms_norm(LARGE, WEIGHT))
         ),
-        "a token of zeros gives 0 / 0: add eps to the mean of squares, inside the "
-        "root": lambda f: _endless(f, NAUGHT, ONES),
+        "a token of zeros gives 0 / 0: add eps to the mean of squares, "
+        "inside the root": lambda f: _endless(f, NAUGHT, ONES),
         "eps stands outside the root: sqrt(mean + eps), "
         "not sqrt(mean) + eps": lambda f: alike(
             _plain(f, TINY, ONES), TINY / (TINY.square().mean().sqrt() + 1e-5)
@@ -154,9 +144,7 @@ def _feed_forward(solution: Solution) -> Tensor:
 FEED_FORWARD = Exercise(
     "FeedForward",
     blocks.FeedForward,
-    {
-        "2 x 5 tokens, d_model=4, d_ff=7, activation=F.gelu": _feed_forward,
-    },
+    {"2 x 5 tokens, d_model=4, d_ff=7, activation=F.gelu": _feed_forward},
     {
         "there is no activation: two linear layers in a row are only one": gives(
             _feed_forward, WIDE @ DOWN.T
@@ -186,9 +174,7 @@ def _swiglu(solution: Solution) -> Tensor:
 SWIGLU = Exercise(
     "SwiGLU",
     blocks.SwiGLU,
-    {
-        "2 x 5 tokens, d_model=4, d_ff=7": _swiglu,
-    },
+    {"2 x 5 tokens, d_model=4, d_ff=7": _swiglu},
     {
         "gate and up are swapped: silu is for the gate": gives(
             _swiglu, (F.silu(WIDE) * GATED) @ DOWN.T
@@ -253,8 +239,8 @@ def _factors(solution: Solution) -> list[float]:
 
 EXPERIMENTS = {
     "2 x 5 tokens, d_model=4, dropout=0.2, in eval mode": _at_rest,
-    "the factors by which dropout=0.2 multiplies what the layer returns, "
-    "in training": _factors,
+    "the factors by which dropout=0.2 multiplies what the "
+    "layer returns, in training": _factors,
 }
 DROPOUT = {
     "nothing is dropped in training: F.dropout(change, dropout, self.training)": gives(

@@ -5,16 +5,8 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer_book.exercises.exercise import (
-    Exercise,
-    Solution,
-    alike,
-    gives,
-    normal,
-)
-from transformer_book.exercises.sandbox import (
-    NotYet,
-)
+from transformer_book.exercises.exercise import Exercise, Solution, alike, gives, normal
+from transformer_book.exercises.sandbox import NotYet
 from transformer_lib import cache
 
 KEYS, VALUES = normal(2, 3, 10, 4), normal(2, 3, 10, 4, seed=1)

@@ -8,13 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.exercises.exercise import (
-    Exercise,
-    Solution,
-    Test,
-    alike,
-    normal,
-)
+from transformer_book.exercises.exercise import Exercise, Solution, Test, alike, normal
 from transformer_lib import checkpoints
 
 CONFIG = {
@@ -108,8 +102,8 @@ RENAME = Exercise(
         "the same with h.1.ln_2 misspelled, h.1.ln2": _of_misspelled,
     },
     {
-        "a layer that holds query, key and value is no layer of ours: cut c_attn "
-        "in three": lambda f: QUERY in _missing(f),
+        "a layer that holds query, key and value is no layer of ours: "
+        "cut c_attn in three": lambda f: QUERY in _missing(f),
         "biases are missing: the bias of c_attn is cut in three as well": lambda f: (
             bool(_missing(f)) and all("bias" in name for name in _missing(f))
         ),
@@ -123,8 +117,8 @@ RENAME = Exercise(
         ),
         "tensors stand under the names of others: go by the names, as the two "
         "state dicts have another order": lambda f: _renamed(f)[EMBEDDING].ndim == 1,
-        "wte and wpe are swapped: wte has a row for each token, wpe one for each "
-        "position": _reads(EMBEDDING, STATE["wpe.weight"]),
+        "wte and wpe are swapped: wte has a row for each token, "
+        "wpe one for each position": _reads(EMBEDDING, STATE["wpe.weight"]),
         "embeddings are transposed too: only the weights of linear layers are "
         "stored the other way round": _reads(EMBEDDING, STATE["wte.weight"].T),
         "weights of linear layers are not transposed: GPT-2 has x @ weight, "

@@ -13,9 +13,7 @@ from transformer_book.exercises.exercise import (
     normal,
     otherwise,
 )
-from transformer_book.exercises.sandbox import (
-    NotYet,
-)
+from transformer_book.exercises.sandbox import NotYet
 from transformer_lib import embeddings
 
 LIBRARY = embeddings.Embedding
@@ -106,8 +104,8 @@ EMBEDDING = Exercise(
         "logit of 2 x 3 tokens": _given(_learned),
     },
     {
-        "one matrix serves both ends: logits must use weight, and no other "
-        "parameter": lambda cls: len(_forms(_built(cls))) > 1,
+        "one matrix serves both ends: logits must use weight, "
+        "and no other parameter": lambda cls: len(_forms(_built(cls))) > 1,
         "the only parameter must be named weight, of the shape "
         "(vocab_size, d_model): one row for each token": lambda cls: (
             _forms(_built(cls)) != {"weight": "7 x 4"}

@@ -71,14 +71,12 @@ def _means(run: Callable[..., Any], right: Tensor, queries: int) -> Mapping[str,
 PREVIOUS = Exercise(
     "previous_token_score",
     inspection.previous_token_score,
-    {
-        "weights of 2 texts, 3 heads, 8 tokens": _previous,
-    },
+    {"weights of 2 texts, 3 heads, 8 tokens": _previous},
     {
         **_shapes(_previous),
         **_means(_previous, inspection.previous_token_score(WEIGHTS), 7),
-        "that is the weight on the token itself, the main diagonal: go one to the "
-        "left of it": _looks(_previous, 0),
+        "that is the weight on the token itself, the main diagonal: "
+        "go one to the left of it": _looks(_previous, 0),
         "that is the weight on the token before the previous one": _looks(_previous, 2),
         "the scores differ: is it weights[..., i, i - 1], averaged over every "
         "token i that has one before it, and over the batch?": otherwise,
@@ -88,9 +86,7 @@ PREVIOUS = Exercise(
 INDUCTION = Exercise(
     "induction_score",
     inspection.induction_score,
-    {
-        "weights of 2 texts, 3 heads, 8 tokens; period 4": _induction,
-    },
+    {"weights of 2 texts, 3 heads, 8 tokens; period 4": _induction},
     {
         **_shapes(_induction),
         **_means(_induction, inspection.induction_score(WEIGHTS, PERIOD), 4),
@@ -102,8 +98,8 @@ INDUCTION = Exercise(
         "occurrence is period - 1 back": _looks(_induction, PERIOD + 1),
         "the last token of the first copy is counted too: nothing has come twice "
         "yet, so begin with query number period": _looks(_induction, PERIOD - 1),
-        "that is the weight on the previous token, and the score of another kind "
-        "of head": _looks(_induction, 1),
+        "that is the weight on the previous token, "
+        "and the score of another kind of head": _looks(_induction, 1),
         "the scores differ: is it weights[..., i, i - period + 1], averaged over "
         "every token i of the second copy, and over the batch?": otherwise,
     },

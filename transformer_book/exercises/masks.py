@@ -69,8 +69,8 @@ CAUSAL = Exercise(
         "position is at or after the key's": lambda f: bool(
             f(P, P).bool().equal(torch.ones(7, 7).triu().bool())
         ),
-        "the future leaks: True only where the query's position is at or after "
-        "the key's": lambda f: bool(
+        "the future leaks: True only where the query's position "
+        "is at or after the key's": lambda f: bool(
             (f(P, P).bool() & torch.ones(7, 7).triu(1).bool()).any()
         ),
         "right from position 0 on, wrong for later queries: compare the positions "
@@ -83,9 +83,7 @@ DISTANCE = LATER[:, None] - ALL
 WINDOW = Exercise(
     "sliding_window_mask",
     masks.sliding_window_mask,
-    {
-        "queries 4 to 6, keys 0 to 8, window 3": _nearby,
-    },
+    {"queries 4 to 6, keys 0 to 8, window 3": _nearby},
     {
         **_usual(_nearby, masks.sliding_window_mask),
         **_by_places(masks.sliding_window_mask, _nearby),
@@ -109,17 +107,15 @@ WINDOW = Exercise(
         "the window is too wide: a query sees less than window positions back": _leaks(
             _nearby, masks.sliding_window_mask
         ),
-        "the window is too narrow: it reaches window - 1 positions back, and as "
-        "many ahead": otherwise,
+        "the window is too narrow: it reaches window - 1 positions back, "
+        "and as many ahead": otherwise,
     },
 )
 
 PREFIX = Exercise(
     "prefix_mask",
     masks.prefix_mask,
-    {
-        "queries 2 to 6, keys 1 to 8, prefix_length 4": _prefixed,
-    },
+    {"queries 2 to 6, keys 1 to 8, prefix_length 4": _prefixed},
     {
         **_usual(_prefixed, masks.prefix_mask),
         **_by_places(masks.prefix_mask, _prefixed),
@@ -138,8 +134,8 @@ PREFIX = Exercise(
         "the first behind it": acts_like(
             _prefixed, lambda q, k, n: masks.prefix_mask(q, k, n + 1)
         ),
-        "queries in the prefix see the future behind it: the key must be in the "
-        "prefix": acts_like(
+        "queries in the prefix see the future behind it: "
+        "the key must be in the prefix": acts_like(
             _prefixed, lambda q, k, n: masks.causal_mask(q, k) | (q < n)[:, None]
         ),
         "the future behind the prefix leaks": _leaks(_prefixed, masks.prefix_mask),
@@ -162,17 +158,15 @@ def _packed(f: Solution) -> Any:
 PADDING = Exercise(
     "padding_mask",
     masks.padding_mask,
+    {"lengths 2, 4 and 1, max_len 5": _padded},
     {
-        "lengths 2, 4 and 1, max_len 5": _padded,
-    },
-    {
-        "the axis of the queries is missing: the shape is (batch, 1, "
-        "max_len)": lambda f: _padded(f).shape == (3, 5),
+        "the axis of the queries is missing: the shape "
+        "is (batch, 1, max_len)": lambda f: _padded(f).shape == (3, 5),
         "the padding stands on the axis of the queries: the keys are last, "
         "(batch, 1, max_len)": lambda f: _padded(f).shape == (3, 5, 1),
         "queries are hidden as well: nobody may look at padding, but padding may "
-        "look, or its rows would be empty; the shape is (batch, 1, "
-        "max_len)": lambda f: _padded(f).shape == (3, 5, 5),
+        "look, or its rows would be empty; the shape "
+        "is (batch, 1, max_len)": lambda f: _padded(f).shape == (3, 5, 5),
         "there must be max_len keys, however long the longest sequence is": lambda f: (
             _padded(f).shape[-1] != 5
         ),
@@ -197,9 +191,7 @@ PADDING = Exercise(
 DOCUMENT = Exercise(
     "document_mask",
     masks.document_mask,
-    {
-        "queries of documents 1 0 2, keys of documents 0 0 1 1 2": _packed,
-    },
+    {"queries of documents 1 0 2, keys of documents 0 0 1 1 2": _packed},
     {
         **_usual(_packed, masks.document_mask),
         "document 0 is a document too, no padding: "

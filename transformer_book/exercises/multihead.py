@@ -16,9 +16,7 @@ from transformer_book.exercises.exercise import (
     normal,
     otherwise,
 )
-from transformer_book.exercises.sandbox import (
-    fitted,
-)
+from transformer_book.exercises.sandbox import fitted
 from transformer_lib import multihead
 from transformer_lib.attention import attention
 from transformer_lib.multihead import MultiHeadAttention
@@ -34,9 +32,7 @@ def _without(x: Tensor, axis: int) -> Tensor:
 SPLIT = Exercise(
     "split_heads",
     multihead.split_heads,
-    {
-        "2 x 5 tokens of width 12, 3 heads": lambda f: f(X, 3),
-    },
+    {"2 x 5 tokens of width 12, 3 heads": lambda f: f(X, 3)},
     {
         "heads and tokens must change places, .transpose(1, 2): each head is a "
         "sequence of its own, (batch, n_heads, seq, d_head)": lambda f: (
@@ -49,8 +45,10 @@ SPLIT = Exercise(
             f(X, 3).shape != (2, 3, 5, 4)
         ),
         "numbers of one token got into the place of another: cut each token's "
-        "vector, .view(batch, seq, n_heads, d_head), only then .transpose(1, "
-        "2)": lambda f: not alike(f(_without(X, 1), 3), _without(f(X, 3), 2)),
+        "vector, .view(batch, seq, n_heads, d_head), only then "
+        ".transpose(1, 2)": lambda f: (
+            not alike(f(_without(X, 1), 3), _without(f(X, 3), 2))
+        ),
         "each head must get consecutive numbers of a token: head 0 the first "
         "d_head of them": otherwise,
     },
@@ -59,9 +57,7 @@ SPLIT = Exercise(
 MERGE = Exercise(
     "merge_heads",
     multihead.merge_heads,
-    {
-        "2 x 3 heads, 5 tokens, d_head=4": lambda f: f(HEADS),
-    },
+    {"2 x 3 heads, 5 tokens, d_head=4": lambda f: f(HEADS)},
     {
         "the heads are added up: put them side by side": lambda f: (
             f(HEADS).shape == (2, 5, 4)
@@ -179,8 +175,10 @@ MULTIHEAD = Exercise(
         "where every token weighs all tokens equally, all must get the same: "
         "before they are merged, heads and tokens must change places again": _shuffled,
         "tokens that change places must take their results with them: cut each "
-        "token's vector, .view(batch, seq, n_heads, d_head), then transpose(1, "
-        "2)": lambda f: not alike(_multihead(f, X.flip(1)), _multihead(f).flip(1)),
+        "token's vector, .view(batch, seq, n_heads, d_head), then "
+        "transpose(1, 2)": lambda f: (
+            not alike(_multihead(f, X.flip(1)), _multihead(f).flip(1))
+        ),
         "head 0 decides for all heads: each has weights of its own": lambda f: (
             _alike_for_all(_first_head(f))
         ),
@@ -232,15 +230,11 @@ def _attending(*wrong: Attend) -> Test:
     """Make a symptom's test: it attends in one of these wrong ways."""
 
     def layer(attend: Attend) -> Solution:
-        def told(
-            query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any
-        ) -> Tensor:
-            return attend(query, key, value)
+        return lambda *sizes: MultiHeadAttention(
+            *sizes, attend=lambda query, key, value, *_, **__: attend(query, key, value)
+        )
 
-        return lambda *sizes: MultiHeadAttention(*sizes, attend=told)
-
-    tests = [acts_like(_grouped, layer(attend)) for attend in wrong]
-    return lambda solution: any(test(solution) for test in tests)
+    return acts_like(_grouped, *map(layer, wrong))
 
 
 def _in_turn(x: Tensor) -> Tensor:
@@ -253,17 +247,10 @@ def _by_groups(x: Tensor) -> Tensor:
     return x.repeat_interleave(3, dim=1)
 
 
-def _of_groups(x: Tensor) -> Tensor:
-    """Give the groups of query heads an axis of their own."""
-    return x.unflatten(1, (2, 3))
-
-
 GROUPED = Exercise(
     "GQA",
     MultiHeadAttention,
-    {
-        "3 x 5 tokens, d_model=24, 6 query heads, 2 key and value heads": _grouped,
-    },
+    {"3 x 5 tokens, d_model=24, 6 query heads, 2 key and value heads": _grouped},
     {
         "a token's result does not depend on other tokens: where do queries meet "
         "keys?": lambda f: alike(_grouped(f, WIDE[:, :2]), _grouped(f)[:, :2]),

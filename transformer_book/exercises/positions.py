@@ -26,9 +26,7 @@ def _far_apart(f: Solution) -> Tensor:
 SINUSOID = Exercise(
     "sinusoid",
     positions.sinusoid,
-    {
-        "positions 0, 1, 2 and 50, d_model=10": lambda f: f(FEW, 10),
-    },
+    {"positions 0, 1, 2 and 50, d_model=10": lambda f: f(FEW, 10)},
     {
         "position 0 must read 0, 1, 0, 1, ...: sines in the even columns, cosines "
         "in the odd ones": lambda f: (
@@ -47,9 +45,7 @@ SINUSOID = Exercise(
 ROTATE = Exercise(
     "rotate",
     positions.rotate,
-    {
-        "7 vectors of width 6": lambda f: f(X, P),
-    },
+    {"7 vectors of width 6": lambda f: f(X, P)},
     {
         "the vectors come back as they went in: "
         "where do the positions enter?": lambda f: alike(f(X, P), X),

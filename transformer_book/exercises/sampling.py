@@ -90,8 +90,8 @@ RESTRICT = Exercise(
         "is below the k-th largest logit, so that equals stay together": lambda f: (
             alike((TOP_K(f) > 0).sum(-1), torch.tensor([2, 2]))
         ),
-        "a row has nothing left: restrict each row by itself, along the words, "
-        "dim=-1": lambda f: bool(TOP_K(f).isnan().any()),
+        "a row has nothing left: restrict each row by itself, "
+        "along the words, dim=-1": lambda f: bool(TOP_K(f).isnan().any()),
         "top_p changes nothing: keep the fewest likeliest that together have p": gives(
             TOP_P, SHARES
         ),
@@ -172,9 +172,7 @@ def _ranks(totals: torch.Tensor) -> Solution:
 STEP = Exercise(
     "beam_step",
     sampling.beam_step,
-    {
-        "2 prompts, 3 beams, 5 words, width=4": _step,
-    },
+    {"2 prompts, 3 beams, 5 words, width=4": _step},
     {
         "each beam is carried on by itself: all continuations of a prompt compete, "
         "so flatten beams and words into one axis before topk": lambda f: (
@@ -210,8 +208,8 @@ STEP = Exercise(
             not alike(_step(f)[0], BEST)
             and alike(_step(f)[0].sort(descending=True).values, BEST)
         ),
-        "beams and tokens are exchanged: place // vocab is the beam, place % vocab "
-        "the token": lambda f: alike(_step(f)[1:], (TOKENS, BEAMS)),
+        "beams and tokens are exchanged: place // vocab is the beam, "
+        "place % vocab the token": lambda f: alike(_step(f)[1:], (TOKENS, BEAMS)),
         "beams must count from 0 in each prompt": lambda f: alike(
             _step(f)[1] - BEAMS, torch.tensor([[0], [3]]).expand(2, 4)
         ),

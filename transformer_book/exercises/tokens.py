@@ -2,12 +2,7 @@
 
 from typing import Any
 
-from transformer_book.exercises.exercise import (
-    Exercise,
-    Solution,
-    acts_like,
-    alike,
-)
+from transformer_book.exercises.exercise import Exercise, Solution, acts_like, alike
 from transformer_lib import tokens
 
 WORDS = {(1, 2, 1, 2): 3, (2, 3): 5, (4, 4, 4): 7}

@@ -70,8 +70,8 @@ NEXT_TOKEN = Exercise(
         "each place is compared with the token two places after it: shift once": gives(
             _loss, _of(LOGITS[:, :-2], TOKENS[:, 2:])
         ),
-        "the last token is never predicted: drop the last logits, not the last "
-        "token": lambda f: alike(f(LOGITS, OTHER_END), _loss(f)),
+        "the last token is never predicted: drop the last logits, "
+        "not the last token": lambda f: alike(f(LOGITS, OTHER_END), _loss(f)),
         "the first token is predicted, though no logits stand before it": lambda f: (
             not alike(f(LOGITS, OTHER_START), _loss(f))
         ),
@@ -284,8 +284,8 @@ COSINE = Exercise(
         "it rises again after total: progress must stop at 1, min(1, ...)": lambda f: (
             _wave(f, 15) > _wave(f, 10)
         ),
-        "it falls below the floor after total: progress must stop at 1, "
-        "min(1, ...)": lambda f: _wave(f, 15) < 0.1,
+        "it falls below the floor after total: progress "
+        "must stop at 1, min(1, ...)": lambda f: _wave(f, 15) < 0.1,
         "it falls from peak to floor, but not as half a wave of a cosine": otherwise,
     },
 )
