@@ -65,8 +65,3 @@ def test_the_lock_file_is_installed_where_its_hashes_hold():
     versions = [step.get("with", {}).get("python-version") for step in found["steps"]]
     assert "3.11" in versions
     assert found["runs-on"].startswith("ubuntu")
-
-
-def test_the_book_is_printed():
-    _, commands = job("paper")
-    assert "make pdf" in commands

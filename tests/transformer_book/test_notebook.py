@@ -46,6 +46,13 @@ def test_setup_seeds_prints_two_decimals_and_puts_on_the_style():
     assert colors[0].lstrip("#").upper() == "0072B2"
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home without settings; one, as matplotlib takes seconds to list its fonts."""
+    folder = str(tmp_path_factory.mktemp("home"))
+    return {"MPLCONFIGDIR": folder, "HOME": folder}
+
+
 def run(code, **environment):
     return subprocess.run(
         [sys.executable, "-c", code],
@@ -74,13 +81,8 @@ except Exception as error:
     ("asked", "error"),
     [("1", "TypeCheckError"), ("0", "ValueError")],
 )
-def test_shapes_are_enforced_when_the_environment_asks(tmp_path, asked, error):
-    done = run(
-        WRONG_SHAPE,
-        TRANSFORMER_LIB_CHECK_SHAPES=asked,
-        MPLCONFIGDIR=str(tmp_path),
-        HOME=str(tmp_path),
-    )
+def test_shapes_are_enforced_when_the_environment_asks(home, asked, error):
+    done = run(WRONG_SHAPE, TRANSFORMER_LIB_CHECK_SHAPES=asked, **home)
     assert done.stdout == f"{error}\n"
 
 
@@ -111,8 +113,7 @@ for cell in ("train()", "say()"):
 """
 
 
-def test_a_cell_checks_its_first_shapes_and_the_next_cell_checks_again(tmp_path):
-    home = {"MPLCONFIGDIR": str(tmp_path), "HOME": str(tmp_path)}
+def test_a_cell_checks_its_first_shapes_and_the_next_cell_checks_again(home):
     done = run(CELLS, TRANSFORMER_LIB_CHECK_SHAPES="1", **home)
     assert done.stdout.split() == ["TypeCheckError", "ValueError", "TypeCheckError"]
 
