@@ -1,7 +1,7 @@
 """Checks of `training`: losses and schedules."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from transformer_book.exercises.exercise import (
     Exercise,
+    Run,
     Solution,
     Test,
     alike,
@@ -192,8 +193,9 @@ def _noam(f: Solution, step: int) -> float:
     return float(f(step, d_model=10, warmup=4))
 
 
-def _noams(f: Solution, steps: Iterable[int]) -> dict[str, float]:
-    return {f"step {step}": _noam(f, step) for step in steps}
+def _over(steps: Iterable[int], rate: Callable[[Solution, int], float]) -> Run:
+    """Return the rates of these steps, by the steps."""
+    return lambda f: {f"step {step}": rate(f, step) for step in steps}
 
 
 def _noam_peak(f: Solution) -> int:
@@ -210,8 +212,8 @@ NOAM = Exercise(
     "noam",
     training.noam,
     {
-        "steps 1 to 9, d_model=10, warmup=4": lambda f: _noams(f, range(1, 10)),
-        "step 0, before any update, d_model=10, warmup=4": lambda f: _noams(f, [0]),
+        "steps 1 to 9, d_model=10, warmup=4": _over(range(1, 10), _noam),
+        "step 0, before any update, d_model=10, warmup=4": _over([0], _noam),
     },
     {
         "it falls during the warm-up and rises later: of the two curves, take the "
@@ -246,18 +248,14 @@ def _wave(f: Solution, step: int, floor: float = 0.1) -> float:
     return float(f(step, peak=0.5, warmup=4, total=10, floor=floor))
 
 
-def _waves(f: Solution, steps: Iterable[int]) -> dict[str, float]:
-    return {f"step {step}": _wave(f, step) for step in steps}
-
-
 COSINE = Exercise(
     "warmup_cosine",
     training.warmup_cosine,
     {
-        "steps 0 to 10, peak=0.5, warmup=4, total=10, floor=0.1": lambda f: _waves(
-            f, range(11)
+        "steps 0 to 10, peak=0.5, warmup=4, total=10, floor=0.1": _over(
+            range(11), _wave
         ),
-        "steps 11 and 15 of the same, after total=10": lambda f: _waves(f, (11, 15)),
+        "steps 11 and 15 of the same, after total=10": _over((11, 15), _wave),
     },
     {
         "there is no warm-up: it starts at the full rate; step s of the warm-up "
