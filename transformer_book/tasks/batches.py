@@ -40,7 +40,7 @@ def pad(
     return pad_sequence(rows, batch_first=True, padding_value=pad_id), lengths
 
 
-def turns(steps: int | None, batch_size: int) -> Iterable[int]:
+def count_batches(steps: int | None, batch_size: int) -> Iterable[int]:
     """Count the batches to come: 0, 1, 2 ..., for ever where ``steps`` is None.
 
     Raises:

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_book.tasks.batches import PAD, Pairs, turns
+from transformer_book.tasks.batches import PAD, Pairs, count_batches
 
 REVERSAL_VOCAB_SIZE = 11
 """Padding is 0, and digit d is d + 1."""
@@ -39,7 +39,7 @@ def reversal_batches(
         target = tokens.gather(1, backwards).masked_fill(behind, PAD)
         return Pairs(tokens.masked_fill(behind, PAD), drawn, target, drawn)
 
-    return (draw() for _ in turns(steps, batch_size))
+    return (draw() for _ in count_batches(steps, batch_size))
 
 
 def repeat_batches(
@@ -69,7 +69,7 @@ def repeat_batches(
         repeated = tokens.gather(1, place % half[:, None])
         return repeated.masked_fill(place >= 2 * half[:, None], PAD), 2 * half
 
-    return (draw() for _ in turns(steps, batch_size))
+    return (draw() for _ in count_batches(steps, batch_size))
 
 
 def random_batches(
@@ -98,7 +98,8 @@ def random_batches(
         return tokens, torch.full((batch_size,), length)
 
     return (
-        Pairs(*draw(source_len), *draw(target_len)) for _ in turns(steps, batch_size)
+        Pairs(*draw(source_len), *draw(target_len))
+        for _ in count_batches(steps, batch_size)
     )
 
 

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_book.tasks.batches import turns
+from transformer_book.tasks.batches import count_batches
 from transformer_book.tasks.characters import TextTokenizer
 
 TOPICS = """assert attribute-references bitwise bltin-code-objects
@@ -91,7 +91,7 @@ class Corpus:
             starts = torch.randint(n_starts, (batch_size, 1), generator=generator)
             return self.tokens[starts + torch.arange(length)]
 
-        return (draw() for _ in turns(steps, batch_size))
+        return (draw() for _ in count_batches(steps, batch_size))
 
     def sweep(
         self, length: int, *, batch_size: int

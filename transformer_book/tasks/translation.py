@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_book.tasks.batches import Pairs, pad, turns
+from transformer_book.tasks.batches import Pairs, count_batches, pad
 from transformer_book.tasks.characters import TextTokenizer
 
 
@@ -45,7 +45,7 @@ def translation_batches(
         drawn = torch.randint(len(pairs), (batch_size,), generator=generator)
         return translation_batch([pairs[i] for i in drawn.tolist()], tokenizer)
 
-    return (draw() for _ in turns(steps, batch_size))
+    return (draw() for _ in count_batches(steps, batch_size))
 
 
 def read_targets(
