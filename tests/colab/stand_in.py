@@ -16,7 +16,8 @@ from tools.setup.console import ROOT
 
 ADDRESS, TAG = "https://book.example/course", "v0-test"
 PACKAGES = ROOT / os.environ.get("COLAB_PACKAGES", ".venv")
-PARTS = ("transformer_lib", "pyproject.toml", "README.md", "LICENSE")
+PACKAGED = ("transformer_lib", "transformer_book")
+BESIDE = ("pyproject.toml", "README.md", "LICENSE")
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "node_modules", "*.pyc")
 STRAY = ("PIP_", "GIT_", "PYTHON", "COURSE_", "TRANSFORMER_LIB", "VIRTUAL_ENV")
 MODULE = '''"""What anywidget asks of Colab."""
@@ -58,8 +59,9 @@ def write_module(folder: Path) -> Path:
 
 def make_repository(folder: Path) -> Path:
     """A git repository of the library as it is in this checkout, with a tag."""
-    shutil.copytree(ROOT / PARTS[0], folder / PARTS[0], ignore=NOT_COPIED)
-    for name in PARTS[1:]:
+    for name in PACKAGED:
+        shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED)
+    for name in BESIDE:
         shutil.copy(ROOT / name, folder)
     me = ["-c", "user.name=nobody", "-c", "user.email=nobody@book.example"]
     for command in (
