@@ -60,9 +60,11 @@ function rulesOf(style) {
   const rules = [];
   postcss.parse(style).each((rule) => {
     if (rule.type !== "rule") return; // what asks for a medium or a width is left out
-    const values = rule.nodes
-      .filter(({ type, prop }) => type === "decl" && SHOWN.has(prop))
-      .map(({ prop, value, important }) => [prop, value, important]);
+    const values = [];
+    rule.each((node) => {
+      if (node.type === "decl" && SHOWN.has(node.prop))
+        values.push([node.prop, node.value, node.important]);
+    });
     if (values.length) rules.push([rule.selector, values]);
   });
   return rules;
@@ -78,7 +80,7 @@ const plain = (value) =>
 function styled(root, rules) {
   const styles = new Map();
   for (const [selector, values] of rules) {
-    let found = [];
+    let found;
     try {
       found = root.querySelectorAll(selector);
     } catch {

@@ -104,6 +104,8 @@ function begin(name, widget) {
 }
 
 /**
+ * @param {string} name
+ * @param {{ widget?: any, signal?: AbortSignal, progress?: (share: number) => void }} given
  * The model of that name, unpacked. widget is what anywidget gives a figure;
  * progress(share from 0 to 1) is called as parts come, until signal aborts. All figures of
  * a page share one model; what failed is asked for again next time.

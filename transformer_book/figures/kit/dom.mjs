@@ -2,6 +2,13 @@
 const SVG = "http://www.w3.org/2000/svg";
 const LIVE = new Set(["value", "checked", "disabled", "hidden", "open"]);
 
+function setAttribute(node, name, value) {
+  if (value === null || value === undefined || value === false)
+    node.removeAttribute(name);
+  else if (node.getAttribute(name) !== String(value))
+    node.setAttribute(name, value === true ? "" : value);
+}
+
 /** Sets attributes, properties, listeners (`onclick`) and `text`; null or false removes. */
 export function set(node, props) {
   for (const [name, value] of Object.entries(props)) {
@@ -10,10 +17,7 @@ export function set(node, props) {
     } else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (LIVE.has(name) && name in node) {
       if (node[name] !== value) node[name] = value;
-    } else if (value === null || value === undefined || value === false)
-      node.removeAttribute(name);
-    else if (node.getAttribute(name) !== String(value))
-      node.setAttribute(name, value === true ? "" : value);
+    } else setAttribute(node, name, value);
   }
   return node;
 }
@@ -32,8 +36,11 @@ export function s(tag, props = {}, ...children) {
   return node;
 }
 
+/** @type {(node: any, item: any, i: number) => void} */
+const NOTHING = () => {};
+
 /** Keyed join: makes parent's children match `items`, reusing nodes by `key(item, i)`. */
-export function join(parent, items, key, create, update = () => {}) {
+export function join(parent, items, key, create, update = NOTHING) {
   const old = new Map();
   for (const node of parent.children) old.set(node.joinKey, node);
   items.forEach((item, i) => {

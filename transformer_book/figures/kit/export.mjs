@@ -24,6 +24,8 @@ const STYLE = [
 // A control's choice is text too; what else it offers, and what it does, is not.
 const SKIPPED = "svg, button, option, .options label:not(:has(:checked))";
 
+const FIELDS = "select, [type=number], [type=checkbox]";
+
 /** Leaves only what a picture alone needs: no roles, and no values of this page's CSS. */
 function strip(node) {
   for (const { name, value } of [...node.attributes])
@@ -76,18 +78,24 @@ function valueOf(node) {
     : [];
 }
 
+const { SHOW_ELEMENT, SHOW_TEXT, FILTER_ACCEPT, FILTER_REJECT } =
+  globalThis.NodeFilter ?? {};
+
+/** The texts below `picture`, and the fields that show a value. */
+function* shownIn(picture) {
+  const skip = (node) =>
+    node instanceof Element && node.matches(SKIPPED) ? FILTER_REJECT : FILTER_ACCEPT;
+  const walk = document.createTreeWalker(picture, SHOW_ELEMENT | SHOW_TEXT, skip);
+  for (let node = walk.nextNode(); node; node = walk.nextNode())
+    if (!(node instanceof Element) || node.matches(FIELDS)) yield node;
+}
+
 /** The HTML texts below `picture` as SVG texts that stand where those stand. */
 function texts(picture, at) {
   const found = [];
-  const walk = document.createTreeWalker(
-    picture,
-    5, // elements and texts
-    (node) => (node.nodeType === 1 && node.matches(SKIPPED) ? 2 : 1),
-  );
-  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
-    const field = node.nodeType === 1;
-    if (field && !node.matches("select, [type=number], [type=checkbox]")) continue;
-    const of = field ? node : node.parentNode;
+  for (const node of shownIn(picture)) {
+    const field = node instanceof Element;
+    const of = field ? node : node.parentElement;
     const style = getComputedStyle(of);
     if (style.visibility !== "visible") continue;
     const fill = getComputedStyle(of.closest(".options") ?? of).color; // a chosen one is inverted

@@ -28,59 +28,67 @@ function store(model, traits, changed, signal) {
   return { state, initial, set: patch, reset: () => patch(initial) };
 }
 
-function mount(spec, css, model, el) {
-  const ended = new AbortController();
-  const { signal } = ended;
-  const part = frame(spec);
-  watchUse(part.root);
-  const host = h("div", { class: "tl-live", "data-lm-suppress-shortcuts": true });
-  host
-    .attachShadow({ mode: "open" })
-    .append(h("style", { text: paletteCSS + css }), part.root);
-  el.append(host);
-
-  const view = { hover: null, width: 680 };
-  const [bound, resets] = [[], []];
-  let [geometry, fresh, waiting] = [null, false, false];
-  const repaint = () => {
-    fresh = false;
-    redraw();
-  };
-  const redraw = () => {
+/** Runs `task` once after all changes of a moment, unless the figure is gone by then. */
+function onceAMoment(task, signal) {
+  let waiting = false;
+  return () => {
     if (waiting) return;
     waiting = true;
     queueMicrotask(() => {
       waiting = false;
-      if (!signal.aborted) paint();
+      if (!signal.aborted) task();
     });
   };
-  const data = store(model, spec.traits, repaint, signal);
+}
+
+/** What the parts of a figure use of it: see index.mjs. */
+function createUI(spec, data, { view, root, ...given }) {
+  const [bound, resets] = [[], []];
   const ui = {
     ...data,
-    widget: model,
-    signal,
-    repaint,
+    ...given,
     bind: (update) => bound.push(update),
+    update: (state) => bound.forEach((update) => update(state)),
     onReset: (forget) => resets.push(forget),
+    reset() {
+      for (const forget of resets) forget();
+      data.reset();
+    },
     locked: (state = data.state()) => spec.locked?.(state) ?? null,
     lock: (cell) => data.set(spec.lock(cell, data.state())),
     active: () => view.hover ?? ui.locked() ?? spec.rest?.(data.state()) ?? null,
-    hover: (cell) => {
+    hover(cell) {
       if (String(cell) === String(view.hover)) return;
       view.hover = cell;
-      redraw();
+      given.redraw();
     },
-    light: (name) => light(part.root, name),
+    light: (name) => light(root, name),
   };
-  Object.assign(ui, controls(ui));
-  const built = spec.build(ui);
-  if (built.formula) part.formula.replaceWith(formula(ui, built.formula));
-  else part.formula.remove();
-  part.controls.append(...built.controls);
-  part.picture.append(...built.picture);
+  return Object.assign(ui, controls(ui));
+}
 
+/** A figure's part of the page's address: how it is written, and followed. */
+function linkOf(spec, data, el) {
   const key = () => keyOf(el, spec.name); // null as long as `el` is on no page
-  const numbers = () => spec.table(geometry);
+  return {
+    address() {
+      if (key() === null) return null;
+      const hash = write(location.hash, key(), data.state(), data.initial);
+      return `${location.href.split("#")[0]}#${hash}`;
+    },
+    /** Takes the state that the address carries, if this figure can show it. */
+    follow(fits, host) {
+      if (key() === null) return;
+      const patch = read(location.hash, key(), data.initial);
+      if (!fits({ ...data.initial, ...patch })) return;
+      if (Object.keys(patch).length) data.set({ ...data.initial, ...patch });
+      if (last(location.hash, key())) host.scrollIntoView({ block: "nearest" });
+    },
+  };
+}
+
+/** What stands below a figure: Reset, what a reader takes away, the data table. */
+function footer(spec, ui, { part, link, geometry }) {
   const table = tableView();
   const menu = exportView(spec.name, {
     svg: () => {
@@ -90,81 +98,112 @@ function mount(spec, css, model, el) {
         ground: palette[theme].ground,
       });
     },
-    table: numbers,
-    code: () => spec.pytorch(data.state(), geometry),
-    link: () => {
-      if (key() === null) return null;
-      const hash = write(location.hash, key(), data.state(), data.initial);
-      return `${location.href.split("#")[0]}#${hash}`;
-    },
+    table: () => spec.table(geometry()),
+    code: () => spec.pytorch(ui.state(), geometry()),
+    link: link.address,
   });
   ui.onReset(menu.forget);
-  const reset = ui.button({
-    label: "Reset",
-    action: () => {
-      for (const forget of resets) forget();
-      data.reset();
-    },
-  });
+  const reset = ui.button({ label: "Reset", action: () => ui.reset() });
   part.foot.append(reset, menu.node, table.node);
-  table.node.addEventListener("toggle", redraw);
+  table.node.addEventListener("toggle", ui.redraw);
+  return { menu: menu.node, table };
+}
 
+/** A frame in a shadow root at the end of `el`, where no style of the page comes in. */
+function stage(part, css, el) {
+  const host = h("div", { class: "tl-live", "data-lm-suppress-shortcuts": true });
+  const shadow = host.attachShadow({ mode: "open" });
+  shadow.append(h("style", { text: paletteCSS + css }), part.root);
+  el.append(host);
+  return host;
+}
+
+// What a reader can do about a state that cannot be drawn.
+const AGAIN = "Reset brings it back.";
+const ANEW = "It came so; make it anew in Python.";
+
+/** Says why a figure cannot be drawn, in the place of all that would be wrong; or null. */
+function explain({ error, controls, picture, say: line }, others, why) {
+  const hidden = why !== null;
+  for (const node of [controls, picture, line, ...others]) set(node, { hidden });
+  set(error, {
+    hidden: !hidden,
+    text: hidden ? `This figure cannot be drawn: ${why}` : "",
+  });
+}
+
+/** Calls `resized` with the width of a node, from the first time that it has one. */
+function watchSize(node, resized, signal) {
+  const observer = new ResizeObserver(([{ contentRect }]) =>
+    resized(contentRect.width),
+  );
+  observer.observe(node);
+  signal.addEventListener("abort", () => observer.disconnect());
+}
+
+/** Whether a figure can show a state. */
+function canDraw(spec, state, width) {
+  try {
+    return Boolean(spec.layout(state, width));
+  } catch {
+    return false;
+  }
+}
+
+function mount(spec, css, model, el) {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const part = frame(spec);
+  watchUse(part.root);
+  const host = stage(part, css, el);
+  const view = { hover: null, width: 680 };
+  let [geometry, fresh] = [null, false];
+  const redraw = onceAMoment(() => paint(), signal);
+  const repaint = () => {
+    fresh = false;
+    redraw();
+  };
+  const data = store(model, spec.traits, repaint, signal);
+  const shared = { view, root: part.root, widget: model, signal, repaint, redraw };
+  const ui = createUI(spec, data, shared);
+  const built = spec.build(ui);
+  if (built.formula) part.formula.replaceWith(formula(ui, built.formula));
+  else part.formula.remove();
+  part.controls.append(...built.controls);
+  part.picture.append(...built.picture);
+
+  const link = linkOf(spec, data, el);
+  const { menu, table } = footer(spec, ui, { part, link, geometry: () => geometry });
+
+  const fits = (state) => canDraw(spec, state, view.width);
   function paint() {
     try {
       const state = data.state();
       if (!fresh) geometry = spec.layout(state, view.width);
       fresh = true;
-      for (const update of bound) update(state);
+      ui.update(state);
       built.draw(geometry, view);
       say(part.say, spec.sentence(geometry, ui.active()));
-      table.draw(numbers);
-      show(null);
+      table.draw(() => spec.table(geometry));
+      explain(part, [menu, table.node], null);
     } catch (error) {
-      show(error);
+      const way = fits(data.initial) ? AGAIN : ANEW;
+      explain(part, [menu, table.node], `${error.message}. ${way}`);
     }
   }
-  function show(error) {
-    for (const node of [part.controls, part.picture, part.say, menu.node, table.node])
-      node.hidden = error !== null;
-    set(part.error, {
-      hidden: error === null,
-      text: error ? `This figure cannot be drawn: ${error.message}. ${way()}` : "",
-    });
-  }
-  const fits = (state) => {
-    try {
-      return Boolean(spec.layout(state, view.width));
-    } catch {
-      return false;
-    }
-  };
-  /** What a reader can do about a state that cannot be drawn. */
-  const way = () =>
-    fits(data.initial)
-      ? "Reset brings it back."
-      : "It came so; make it anew in Python.";
 
-  /** Takes the state that the address carries, if this figure can show it. */
-  function follow() {
-    if (key() === null) return;
-    const patch = read(location.hash, key(), data.initial);
-    if (!fits({ ...data.initial, ...patch })) return;
-    if (Object.keys(patch).length) data.set({ ...data.initial, ...patch });
-    if (last(location.hash, key())) host.scrollIntoView({ block: "nearest" });
-  }
-
+  const follow = () => link.follow(fits, host);
   const theme = watchTheme(el, part.root, signal);
   let placed = false;
-  const size = new ResizeObserver(([{ contentRect }]) => {
+  const resized = (width) => {
     theme();
     if (!placed) follow();
     placed = true;
-    if (!contentRect.width || Math.abs(contentRect.width - view.width) < 1) return;
-    view.width = contentRect.width;
+    if (!width || Math.abs(width - view.width) < 1) return;
+    view.width = width;
     repaint();
-  });
-  size.observe(part.root);
-  signal.addEventListener("abort", () => size.disconnect());
+  };
+  watchSize(part.root, resized, signal);
   addEventListener("hashchange", follow, { signal });
   theme();
   paint();

@@ -14,8 +14,11 @@ export const same = (a, b) => Boolean(a && b) && a[0] === b[0] && a[1] === b[1];
 const within = (x, n) => Math.max(0, Math.min(n - 1, x));
 export const clamp = ([r, c], [rows, cols]) => [within(r, rows), within(c, cols)];
 
+/** @type {(event: KeyboardEvent, cell: number[]) => boolean} */
+const UNUSED = () => false;
+
 /** The keys of a grid: here(event) -> cell or null, go(cell), hold(cell), leave(). */
-export function keys(node, { size, here, go, hold, leave, key = () => false }) {
+export function keys(node, { size, here, go, hold, leave, key = UNUSED }) {
   node.addEventListener("keydown", (event) => {
     const cell = here(event);
     if (!cell || event.altKey || event.metaKey) return;

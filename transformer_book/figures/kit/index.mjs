@@ -1,16 +1,16 @@
 /*
-The figures' kit. A figure is one file `src/<name>.mjs`:
+The figures' kit. A figure is a folder; its view.mjs exports what it is made of:
 
-  import { figure, matrix, matrixFrame } from "../kit/index.mjs";
+  import { matrix, matrixFrame } from "../kit/index.mjs";
 
-  export function layout(state, width = 680) { ... }      // pure: state -> geometry
-  export default figure({
-    name: "softmax_mask",            // data-figure, file name, bundle name
+  export default {
+    name: "softmax_mask",            // of the folder, and data-figure
     title: "Softmax and mask",       // what a screen reader calls the figure
     tip: "set the temperature to 0", // shown after "Try this: "
     keys: ", + and − change a score",   // optional, after "Enter holds, Esc lets go"
     traits: ["tokens", "scores"],    // all of the state, Python's names
-    layout,                          // throws Error("rule, got value") on bad state: ../rules
+    layout: (state, width = 680) => geometry,  // pure; throws Error("rule, got value") on a
+                                     // bad state: keep(state, rules) of schema.mjs
     sentence: (geometry, active) => "...",    // live sentence; active = [row, col] or null
     table: (geometry) => ({ caption, header: [...], rows: [[...]] }),     // also the CSV
     pytorch: (state, geometry) => "import torch\n...assert...",  // runs as it is
@@ -23,14 +23,16 @@ The figures' kit. A figure is one file `src/<name>.mjs`:
       picture: [panel.node],                  // nodes that hold SVG pictures
       draw: (geometry, view) => { ... },      // after every change; view = { hover, width }
     }),
-    css: ".extra{...}",                       // optional, inside the shadow root
-  });
+  };
+
+A figure that keeps something beside its state exports a function that makes this anew for
+each figure of a page. Its CSS is style.css, inside the shadow root.
 
 ui     state() now; set({ trait: value }) changes traits here and in Python; reset();
-       onReset(forget) for what is held beside the state; hover(cell or null) is passing attention, lock(cell or null) stays; active() is
-       hover or locked; bind(update(state)) runs before each draw; repaint(); light(part).
+       onReset(forget) for what is held beside the state; hover(cell or null) is passing
+       attention, lock(cell or null) stays; active() is hover or locked; bind(update(state)) runs before each draw; repaint(); light(part).
        layout runs only when state or width changed, draw also when the hover changed.
-       widget is what anywidget gave: bring(ui, ...) of inference/ asks it for weights.
+       widget is what anywidget gave: bring(ui, ...) of engine/ asks it for weights.
        signal aborts when the figure is taken off the page.
        Never change what state() holds: build new lists.
 controls  ui.slider, number, text, toggle, select, choice, button: controls.mjs.
@@ -47,13 +49,16 @@ panel  panel("Title", node) -> { node, note }: a titled box around a picture of 
 formula  parts [name, text, class] in equation and code; elements with data-part="name"
        (matrix cells: `part`) light up together: formula.mjs.
 Text   tokenText(token) in pictures, quote(token) in sentences, percent, number, short,
-       python (a literal), pythonRows (one row per line): text.mjs. Tokens may be anything: never build markup of them.
-Shape  matrixFrame, hatch, line, scale: geometry.mjs. cividis(x), inkOn(x) for weights in 0..1: palette.mjs.
+       python (a literal), pythonRows (one row per line): text.mjs. Tokens may be anything:
+       never build markup of them.
+Shape  matrixFrame, hatch, line, scale: geometry.mjs. cividis(x), inkOn(x) for weights in
+       0..1: palette.mjs.
+Rules  keep(state, { trait: rule }), whole, real, list, one, flag ...: schema.mjs.
 DOM    h(tag, props, ...children), s(...) for SVG, set, join (keyed), fill: dom.mjs.
 Colors var(--query), --key, --value, --position, --text, --quiet, --line, --soft,
        --surface, --ground; SVG text classes query, key, value, position, quiet, token,
        strong. palette.json is the only place of the values.
-SVG    use attributes or the classes of style.mjs; no ids, no <pattern> (hatch() instead).
+SVG    use attributes or the classes of style.css; no ids, no <pattern> (hatch() instead).
 */
 export { fill, h, join, s, set } from "./dom.mjs";
 export { figure } from "./figure.mjs";

@@ -1,6 +1,6 @@
 // A token-by-token matrix as an accessible SVG grid: the figures' common picture.
 import { h, join, s, set } from "./dom.mjs";
-import { grid } from "./grid.mjs";
+import { grid, same } from "./grid.mjs";
 import { hatch } from "./geometry.mjs";
 
 /** A titled box around a picture: { node, note }; note.textContent is free. */
@@ -96,6 +96,87 @@ function axes(node, { frame, rows, cols }) {
 
 const newLabel = () => s("text", { class: "token" });
 
+/** The labels of the columns, slanted where they would not fit. */
+function drawHeader(row, { frame, cols, sums }, active) {
+  const sum = { text: "sum", label: "sum of the row", kind: "quiet" };
+  join(
+    row,
+    sums ? [...cols, sum] : cols,
+    (_, i) => i,
+    newLabel,
+    (text, col, i) => {
+      const [x, y] = [middle(i, frame, cols.length), frame.top - 11];
+      const slanted = !frame.flat && i < cols.length;
+      set(text, {
+        x,
+        y,
+        text: col.text,
+        role: "columnheader",
+        "aria-label": col.label,
+        "text-anchor": slanted ? "start" : "middle",
+        transform: slanted ? `rotate(-45 ${x - 3} ${y})` : null,
+        class: `token ${col.kind ?? ""} ${active?.[1] === i ? "strong" : ""}`,
+      });
+    },
+  );
+}
+
+const drawLabel = (node, { text, label, kind }, frame, y, strong) =>
+  set(node, {
+    x: frame.left - 8,
+    y,
+    "text-anchor": "end",
+    role: "rowheader",
+    text,
+    "aria-label": label,
+    class: `token ${kind ?? ""} ${strong ? "strong" : ""}`,
+  });
+
+const drawSum = (node, { text, label, strong, part }, x, y) =>
+  set(node, {
+    x,
+    y,
+    "text-anchor": "middle",
+    role: "gridcell",
+    text,
+    "aria-label": label,
+    class: `token ${strong ? "strong" : ""}`,
+    "data-part": part ?? null,
+  });
+
+/** Row r: its label, its cells, its sum. `active` and `hold` are cells or null. */
+function drawRow(row, r, { frame, rows, cells, sums }, active, hold) {
+  const tall = frame.tall ?? frame.cell; // frame.tall: rows lower than a cell is wide
+  const y = frame.top + r * tall;
+  const items = [{ kind: "head" }, ...cells[r], ...(sums ? [{ kind: "sum" }] : [])];
+  join(
+    row,
+    items,
+    (item, i) => `${item.kind ?? ""}${i}`,
+    (item) => (item.kind ? newLabel() : newCell()),
+    (child, item, i) => {
+      const [col, center] = [i - 1, y + tall / 2];
+      if (item.kind === "head")
+        drawLabel(child, rows[r], frame, center, active?.[0] === r);
+      else if (item.kind === "sum")
+        drawSum(child, sums[r], middle(col, frame, cells[r].length), center);
+      else
+        drawCell(
+          child,
+          { ...item, row: r, col },
+          {
+            x: frame.left + col * frame.cell,
+            y,
+            side: frame.cell,
+            tall,
+            active: same(active, [r, col]),
+            locked: same(hold, [r, col]),
+          },
+        );
+    },
+  );
+}
+
 /**
  * matrix(ui, { title, label, key(event, cell), lock(cell or null), locked(state) }),
  * the last two by default the figure's own,
@@ -106,114 +187,31 @@ const newLabel = () => s("text", { class: "token" });
 export function matrix(ui, { title, label, key, lock = ui.lock, locked = ui.locked }) {
   const picture = s("svg", { role: "grid", "aria-label": label });
   const { node, note } = panel(title, picture);
-  let data = { cells: [[]] };
+  let size = [1, 0];
   const cells = grid(node, {
-    size: () => [data.cells.length, data.cells[0].length],
+    size: () => size,
     locked: () => locked(ui.state()),
     hover: ui.hover,
     lock,
     key,
   });
 
-  function header(row, { frame, cols, sums }, active) {
-    const all = sums
-      ? [...cols, { text: "sum", label: "sum of the row", kind: "quiet" }]
-      : cols;
-    join(
-      row,
-      all,
-      (_, i) => i,
-      newLabel,
-      (text, col, i) => {
-        const x = middle(i, frame, cols.length);
-        const slanted = !frame.flat && i < cols.length;
-        set(text, {
-          x,
-          y: frame.top - 11,
-          text: col.text,
-          role: "columnheader",
-          "aria-label": col.label,
-          "text-anchor": slanted ? "start" : "middle",
-          transform: slanted ? `rotate(-45 ${x - 3} ${frame.top - 11})` : null,
-          class: `token ${col.kind ?? ""} ${active?.[1] === i ? "strong" : ""}`,
-        });
-      },
-    );
-  }
-
-  function body(row, r, view) {
-    const { frame, rows, cells: all, sums } = data;
-    const tall = frame.tall ?? frame.cell; // frame.tall: rows lower than a cell is wide
-    const y = frame.top + r * tall;
-    const active = ui.active(view);
-    const hold = locked(ui.state());
-    const items = [{ kind: "head" }, ...all[r], ...(sums ? [{ kind: "sum" }] : [])];
-    join(
-      row,
-      items,
-      (item, i) => `${item.kind ?? ""}${i}`,
-      (item) => (item.kind ? newLabel() : newCell()),
-      (child, item, i) => {
-        const at = { y: y + tall / 2 };
-        if (item.kind === "head")
-          set(child, {
-            ...at,
-            x: frame.left - 8,
-            "text-anchor": "end",
-            role: "rowheader",
-            text: rows[r].text,
-            "aria-label": rows[r].label,
-            class: `token ${rows[r].kind ?? ""} ${active?.[0] === r ? "strong" : ""}`,
-          });
-        else if (item.kind === "sum")
-          set(child, {
-            ...at,
-            x: middle(i - 1, frame, all[r].length),
-            "text-anchor": "middle",
-            role: "gridcell",
-            text: sums[r].text,
-            "aria-label": sums[r].label,
-            class: `token ${sums[r].strong ? "strong" : ""}`,
-            "data-part": sums[r].part ?? null,
-          });
-        else
-          drawCell(
-            child,
-            { ...item, row: r, col: i - 1 },
-            {
-              x: frame.left + (i - 1) * frame.cell,
-              y,
-              side: frame.cell,
-              tall,
-              active: active?.[0] === r && active[1] === i - 1,
-              locked: hold?.[0] === r && hold[1] === i - 1,
-            },
-          );
-      },
-    );
-  }
-
-  function draw(geometry, view) {
-    data = geometry;
-    const { frame } = data;
+  function draw(data, view) {
+    const { width, height } = data.frame;
+    size = [data.cells.length, data.cells[0].length];
     set(note, { text: data.note ?? "" });
-    set(picture, {
-      width: frame.width,
-      height: frame.height,
-      viewBox: `0 0 ${frame.width} ${frame.height}`,
-    });
-    const lines = ["axes", "header", ...data.cells];
-    const create = (_, i) =>
-      s("g", i === 0 ? { class: "axis", "aria-hidden": "true" } : { role: "row" });
+    set(picture, { width, height, viewBox: `0 0 ${width} ${height}` });
+    const [active, hold] = [ui.active(view), locked(ui.state())];
     join(
       picture,
-      lines,
+      ["axes", "header", ...data.cells],
       (_, i) => i,
-      create,
+      (_, i) =>
+        s("g", i === 0 ? { class: "axis", "aria-hidden": "true" } : { role: "row" }),
       (row, _, i) => {
         if (i === 0) axes(row, data);
-        else if (i === 1) header(row, data, ui.active(view));
-        else body(row, i - 2, view);
+        else if (i === 1) drawHeader(row, data, active);
+        else drawRow(row, i - 2, data, active, hold);
       },
     );
     cells.update();

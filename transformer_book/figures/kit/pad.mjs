@@ -11,6 +11,23 @@ const around = ({ x, y, width, height }, by) => ({
   height: height + 2 * by,
 });
 
+/** The nodes of a pad: the cell the reader is at, and the one that is held. */
+function parts(label) {
+  const hit = s("rect", { fill: "transparent" });
+  const spot = s("g", { role: "gridcell", tabindex: "0" }, hit, ...mark());
+  const held = s("g", { "aria-hidden": "true" }, ...mark());
+  const line = s("g", { role: "row" }, spot);
+  const table = s("g", { role: "grid", "aria-label": label }, line);
+  return { hit, spot, held, line, table, node: s("g", {}, held, table) };
+}
+
+/** Puts the halo and the ring of a group around a box. */
+function encircle(group, box) {
+  const [halo, ring] = [...group.children].slice(-2);
+  set(halo, around(box, 2.5));
+  set(ring, around(box, 1));
+}
+
 /**
  * pad(ui, svg, { label, to(cell) -> active, from(active) -> cell or null, key(event, cell) }):
  * cells are [row, col], `active` is what the figure's hover, lock and locked speak of.
@@ -19,22 +36,15 @@ const around = ({ x, y, width, height }, by) => ({
 export function pad(ui, svg, { label, to, from, key }) {
   let shape = null;
   let at = [0, 0];
-  const hit = s("rect", { fill: "transparent" });
-  const spot = s("g", { role: "gridcell", tabindex: "0" }, hit, ...mark());
-  const held = s("g", { "aria-hidden": "true" }, ...mark());
-  const line = s("g", { role: "row" }, spot);
-  const node = s("g", {}, held, s("g", { role: "grid", "aria-label": label }, line));
-  const locked = () => {
-    const active = ui.locked();
-    return active && from(active);
-  };
+  const { hit, spot, held, line, table, node } = parts(label);
+  const cellOf = (active) => active && from(active);
+  /** @returns {[number, number]} */
   const size = () => [shape.rows, shape.cols];
+  const hover = (cell) => ui.hover(cell && to(cell));
   const cellAt = ({ clientX, clientY }) => {
     const { left, top } = svg.getBoundingClientRect();
     return shape.pick(clientX - left, clientY - top);
   };
-  const hover = (cell) => ui.hover(cell && to(cell));
-  const toggle = (cell) => ui.lock(same(cell, locked()) ? null : to(cell));
 
   svg.addEventListener("pointermove", (event) => {
     if (event.pointerType !== "touch") hover(cellAt(event));
@@ -44,36 +54,32 @@ export function pad(ui, svg, { label, to, from, key }) {
     const cell = cellAt(event);
     if (!cell) return;
     at = cell;
-    toggle(cell);
+    ui.lock(same(cell, cellOf(ui.locked())) ? null : to(cell));
     spot.focus({ preventScroll: true });
   });
   spot.addEventListener("focus", () => hover(at));
   spot.addEventListener("blur", () => hover(null));
-  const go = (cell) => {
-    at = cell;
-    hover(at);
-    queueMicrotask(() => spot.scrollIntoView({ block: "nearest" })); // where it is painted
-  };
-  const leave = () => {
-    ui.lock(null);
-    hover(null);
-  };
   keys(spot, {
     size,
     here: () => at,
-    go,
+    go: (cell) => {
+      at = cell;
+      hover(at);
+      queueMicrotask(() => spot.scrollIntoView({ block: "nearest" })); // where it is painted
+    },
     hold: (cell) => ui.lock(to(cell)),
-    leave,
+    leave: () => {
+      ui.lock(null);
+      hover(null);
+    },
     key,
   });
 
   function draw(next) {
     shape = next;
-    const active = ui.active();
-    const hold = locked();
-    const now = active && from(active);
+    const [now, hold] = [cellOf(ui.active()), cellOf(ui.locked())];
     at = clamp(now ?? at, size());
-    set(node.lastChild, { "aria-rowcount": shape.rows, "aria-colcount": shape.cols });
+    set(table, { "aria-rowcount": shape.rows, "aria-colcount": shape.cols });
     set(line, { "aria-rowindex": at[0] + 1 });
     set(spot, {
       "data-row": at[0],
@@ -84,14 +90,8 @@ export function pad(ui, svg, { label, to, from, key }) {
       class: now ? "active" : null,
     });
     set(held, { class: hold && `locked ${now && same(at, hold) ? "active" : ""}` });
-    for (const [group, cell] of [
-      [spot, at],
-      [held, hold ?? at],
-    ]) {
-      const [halo, ring] = [...group.children].slice(-2);
-      set(halo, around(shape.box(cell), 2.5));
-      set(ring, around(shape.box(cell), 1));
-    }
+    encircle(spot, shape.box(at));
+    encircle(held, shape.box(hold ?? at));
     set(hit, shape.box(at));
   }
   return { node, draw };

@@ -26,6 +26,7 @@ export const graphemes = (text) =>
 
 // Characters that would show nothing, or would turn the text around them.
 const CONTROL =
+  // eslint-disable-next-line no-control-regex -- they are what is looked for
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
