@@ -1,6 +1,6 @@
 # Works with GNU make 3.81 (macOS) and later. `make help` lists the commands.
 .DEFAULT_GOAL := help
-.PHONY: help setup book pdf serve test notebooks bundle lint format clean
+.PHONY: help setup book pdf serve test notebooks stills bundle lint format clean
 
 # Any Python 3 can start the set-up; it looks for a suitable one by itself.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; \
@@ -14,9 +14,10 @@ help:
 	@echo 'make test       check the library, the notebooks and the built book'
 	@echo 'make notebooks  run all notebooks and store their outputs;'
 	@echo '                one of them: make notebooks NB=chapters/03_positions.ipynb'
+	@echo 'make stills     only draw the still pictures of figures in notebooks anew'
 	@echo 'make bundle     rebuild the figures that the notebooks load'
-	@echo 'make lint       only ruff and mypy'
-	@echo 'make format     let ruff format the code'
+	@echo 'make lint       only the linters: ruff, mypy, prettier, eslint, tsc'
+	@echo 'make format     let ruff and prettier format the code'
 	@echo 'make clean      remove what was built; .venv and node_modules stay'
 
 setup:
@@ -40,6 +41,9 @@ test: setup
 notebooks: setup
 	@$(RUN) -m tools.notebooks $(NB)
 
+stills: setup
+	@$(RUN) -m tools.notebooks --stills $(NB)
+
 bundle: setup
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" npm run --silent bundle
 
@@ -49,6 +53,7 @@ lint: setup
 format: setup
 	@.venv/bin/ruff check --fix-only --quiet
 	@.venv/bin/ruff format
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" npx prettier --write --log-level warn .
 
 clean:
 	rm -rf _build build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage

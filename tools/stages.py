@@ -86,6 +86,9 @@ def stages() -> list[Stage]:
         check("ruff check", str(VENV / "ruff"), "check"),
         check("ruff format", str(VENV / "ruff"), "format", "--check"),
         check("mypy", str(VENV / "mypy")),
+        check("prettier", str(VENV / "npx"), "prettier", "--check", "."),
+        check("eslint", str(VENV / "npx"), "eslint", "."),
+        check("tsc", str(VENV / "npx"), "tsc"),
         Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
         Stage("library", "library", library_tests(), one_thread),
         Stage(

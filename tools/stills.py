@@ -2,7 +2,7 @@
 
 A kernel writes a figure as its state alone; `make notebooks` puts in what GitHub, a page
 without JavaScript, and Jupyter before a run show: sentence, pictures and table. nbval
-compares states, and `tests/notebooks/test_stills.py` says when a still is out of date.
+compares states; `tests/notebooks/test_stills.py` says when a still is out of date.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@
   const cleanups = new Map();
   globalThis.TransformerFigures = {
     home,
+    load,
     define(name, needs, make) {
       defined[name] = { needs, make };
     },
@@ -70,7 +71,7 @@
     const stage = document.createElement("div");
     try {
       const model = createModel(JSON.parse(element.dataset.state || "{}"));
-      load("kit"); // at once, as each figure needs it
+      load("kit").catch(() => {}); // at once, as each figure needs it
       const { default: figure } = await load(element.dataset.figure);
       element.append(stage);
       cleanups.set(element, await figure.render({ model, el: stage }));

@@ -1,9 +1,12 @@
 """One entry per figure: the shared tests are written once and run over these."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from transformer_book import figures
 from transformer_book.figures import (
     AttentionStepper,
     BlockFlow,
@@ -192,14 +195,6 @@ EXAMPLES: dict[str, Example] = {
         changed={"selected": [1]},
         bad={"length": 0},
     ),
-    "softmax_mask": Example(
-        make=SoftmaxMask,
-        keys=["ArrowDown", "Home", "ArrowRight", "+", "Enter"],
-        said="Query “and” gives 30 % of its weight to “cat”; 1 of 5 keys is masked",
-        changed={"selected": [3, 1]},
-        bad={"scores": [[1.0]]},
-        with_tokens=SoftmaxMask,
-    ),
     "train_scrub": Example(
         make=TrainScrub,
         keys=["ArrowDown", "ArrowDown", "ArrowRight", "Enter"],
@@ -217,4 +212,20 @@ EXAMPLES: dict[str, Example] = {
         with_tokens=_translated_tokens,
     ),
 }
+
+
+def read(folder: Path) -> Example:
+    """The example that a figure's own folder holds."""
+    facts = json.loads((folder / "examples.json").read_text("utf-8"))
+    traits, name = facts.pop("traits"), folder.name
+    return Example(
+        make=lambda: FIGURES[name](**traits), with_tokens=TOKENS.get(name), **facts
+    )
+
+
+KINDS = [kind for kind in vars(figures).values() if isinstance(kind, type)]
+FIGURES = {kind.name: kind for kind in KINDS if issubclass(kind, Figure)}
+TOKENS: dict[str, Callable[[list[str]], Figure]] = {"softmax_mask": SoftmaxMask}
+FOLDERS = Path(figures.__file__).parent.glob("*/examples.json")
+EXAMPLES |= {path.parent.name: read(path.parent) for path in FOLDERS}
 SHOW_TOKENS = sorted(name for name, each in EXAMPLES.items() if each.with_tokens)

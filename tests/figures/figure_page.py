@@ -67,6 +67,11 @@ def shown(figure: Figure, width: int = 680) -> Shown:
     return shown_all([figure], width)[0]
 
 
+def said_of(figure: Figure) -> str:
+    """The sentence of a figure's state."""
+    return shown(figure).sentence
+
+
 def document(body: str, theme: str = "light") -> str:
     """A page of the book in short: language, title, main, the host script."""
     ground, text = GROUNDS[theme]

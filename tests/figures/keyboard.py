@@ -8,13 +8,23 @@ from playwright.sync_api import CDPSession, Page
 FOCUSED = "document.activeElement?.shadowRoot?.activeElement"
 GRID = f"{FOCUSED}.closest('[role=grid]')?.ariaLabel"
 FORMULA = f"!!{FOCUSED}.closest('.formula')"
-RECORD = """<script>globalThis.TransformerFigures = new Proxy({}, {
-  set(all, name, figure) {
+# Keeps what the host gives to the figures that it mounts.
+RECORD = """<script>{
+  const listened = (make) => (parts) => {
+    const { default: figure, ...made } = make(parts);
     const render = (given) => figure.render(globalThis.given = given);
-    all[name] = { render };
-    return true;
-  },
-});</script>"""
+    return figure ? { default: { render } } : made;
+  };
+  let all;
+  Object.defineProperty(globalThis, "TransformerFigures", {
+    get: () => all,
+    set(given) {
+      const { define } = given;
+      given.define = (name, needs, make) => define(name, needs, listened(make));
+      all = given;
+    },
+  });
+}</script>"""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 import pytest
 from bad_states import BAD_STATES, in_page, patched
 from figure_examples import EXAMPLES
-from figure_page import READY, placeholder
+from figure_page import READY, placeholder, said_of
 from playwright.sync_api import expect
 from traitlets import Int, TraitError
 
@@ -62,7 +62,7 @@ def test_the_page_names_rule_and_value_and_the_rest_lives(visit, put, name):
         ]
     last = figures.last
     assert last.locator(".error").is_hidden()
-    assert last.locator(".say").inner_text() == good.summary()
+    assert last.locator(".say").inner_text() == said_of(good)
     last.locator("[data-row][tabindex='0']").first.focus()
     for key in example.keys:
         page.page.keyboard.press(key)
@@ -78,7 +78,7 @@ def test_an_unknown_figure_is_said_and_the_rest_lives(visit, put):
         'This figure stays still: there is no figure named "nosuch".'
     )
     assert message.get_attribute("role") == "status"
-    expect(page.page.locator(".say")).to_have_text(good.summary())
+    expect(page.page.locator(".say")).to_have_text(said_of(good))
     page.grid(1).focus()
     page.page.keyboard.press("ArrowRight")
     page.page.keyboard.press("Enter")

@@ -10,13 +10,9 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import matplotlib
-import numpy as np
 import pytest
 from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
 from figure_page import READY
-from matplotlib import pyplot as plt
-from matplotlib.patches import Rectangle
-from matplotlib.text import Text
 from PIL import Image
 
 matplotlib.use("Agg")
@@ -296,106 +292,3 @@ def test_hostile_tokens_stay_text_wherever_they_are_taken(visit, put, name):
     page.goto(f"{here.server}/{put(example.make().html())}#{name}-1={state}")
     page.wait_for_selector(READY)
     assert (settled(page), here.said()) == seen
-
-
-def weights_of(figure):
-    return [x for head in figure.heads() for row in figure.weights(head) for x in row]
-
-
-def columns(*places, start=""):
-    """Give the numbers in these columns of the table, of rows that start so."""
-
-    def values(figure):
-        rows = [row for row in figure.table()[1] if str(row[0]).startswith(start)]
-        cells = [row[place] for row in rows for place in places if place < len(row)]
-        return [float(cell) for cell in cells if re.fullmatch(r"-?[\d.]+", str(cell))]
-
-    return values
-
-
-PLOTTED = {
-    "attention_stepper": (columns(4), {"mask": "causal"}),
-    "block_flow": (columns(1), {"position": 2}),
-    "bpe_stepper": (columns(5, start="pair"), {"step": 4}),
-    "embedding_lookup": (columns(*range(2, 8)), {"step": 40}),
-    "heads_grid": (weights_of, {"off": [[0, 2]]}),
-    "kv_cache_stepper": (
-        lambda figure: [
-            memory.n_bytes * figure.shown_sizes()["max_len"] / 1e6
-            for memory in figure.memories()
-        ],
-        {"memory": "gpt2-small"},
-    ),
-    "position_lab": (columns(*range(1, 17)), {"base": 100.0}),
-    "rope_rotor": (columns(6), {"m": 3}),
-    "sampling_desk": (columns(1, 2, start="“"), {"top_k": 3}),
-    "score_bench": (columns(2, 4), {"seed": 3}),
-    "shape_ledger": (
-        lambda figure: columns(3)(figure)[:-1],
-        {"tied": False, "vocab_size": 999},
-    ),
-    "softmax_mask": (columns(*range(1, 6)), {"temperature": 0.5}),
-    "train_scrub": (columns(1, 2, 4, 5), {"frame": 5}),
-    "translator": (columns(*range(6, 10)), {"head": [1, 1]}),
-}
-"""What a plot must hold of a state, and traits that make another state."""
-
-
-def drawn(figure):
-    """The numbers that a plot draws or writes, the texts in it, and its caption."""
-    picture = figure.plot()
-    found = []
-    for axes in picture.axes:
-        for image in axes.images:
-            found += image.get_array().filled(0).ravel().tolist()
-        for line in axes.lines:
-            found += [*map(float, line.get_ydata()), line.get_linewidth()]
-        for box in (b for b in axes.patches if isinstance(b, Rectangle)):
-            found += [float(box.get_width()), float(box.get_height())]
-    texts = [text.get_text() for text in picture.findobj(Text)]
-    written = [number for text in texts for number in re.findall(r"-?\d+\.\d+", text)]
-    caption = picture.get_supxlabel()
-    plt.close(picture)
-    return [*found, *map(float, written)], texts, caption
-
-
-def missing(values, numbers):
-    """Those of the values that are not among the numbers, as far as digits show."""
-    gaps = [np.abs(np.array(numbers) - value).min() for value in values]
-    slack = [0.006 * max(1, abs(value)) for value in values]
-    return [v for v, gap, most in zip(values, gaps, slack, strict=True) if gap > most]
-
-
-def test_plot_draws_the_numbers_of_the_state(name):
-    values, other = PLOTTED[name]
-    figure = EXAMPLES[name].make()
-    numbers, texts, caption = drawn(figure)
-    assert len(values(figure)) > 2
-    assert missing(values(figure), numbers) == []
-    plain = figure.summary().translate({0x2068: None, 0x2069: None})
-    assert "".join(caption.split()) == "".join(plain.replace("␣", "_").split())
-    for token in figure.tokens if example_shows(name) else []:
-        assert token in texts
-    figure.update(**other)
-    others = drawn(figure)
-    assert missing(values(figure), others[0]) == []
-    assert sorted(others[0]) != sorted(numbers)
-
-
-def example_shows(name):
-    """Whether a plot names each token as it is."""
-    return name in ("attention_stepper", "softmax_mask")
-
-
-def test_plot_marks_the_random_stack_and_the_heads_on_show():
-    flow, grid = EXAMPLES["block_flow"].make(), EXAMPLES["heads_grid"].make()
-    before = drawn(flow)[0]
-    flow.residual = "post"
-    assert drawn(flow)[0] != before
-    bold = []
-    for shown in ([[0, 0]], [[1, 1]]):
-        grid.shown = shown
-        labels = [axes.xaxis.label for axes in grid.plot().axes]
-        bold.append([x.get_text() for x in labels if x.get_weight() == "bold"])
-        plt.close("all")
-    assert bold == [["layer 0, head 0"], ["layer 1, head 1"]]

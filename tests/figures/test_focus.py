@@ -2,6 +2,7 @@
 
 import pytest
 from figure_examples import EXAMPLES
+from figure_page import said_of
 from weights_page import MODELS, runs
 
 from transformer_book.figures import (
@@ -39,12 +40,12 @@ def test_a_button_that_goes_out_keeps_the_focus(visit, put):
     page.page.keyboard.press("Tab")
     for _ in range(3):
         page.page.keyboard.press("Enter")
-    assert page.said() == TrainScrub(frame=0, seen=1).summary()
+    assert page.said() == said_of(TrainScrub(frame=0, seen=1))
     back = page.page.get_by_role("button", name="Back")
     assert back.evaluate("node => node.matches(':focus')")
     page.page.keyboard.press("Tab")
     page.page.keyboard.press("Enter")
-    assert page.said() == TrainScrub(frame=1, seen=1).summary()
+    assert page.said() == said_of(TrainScrub(frame=1, seen=1))
 
 
 RINGS = """() => {

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from figure_examples import EXAMPLES
-from figure_page import READY, placeholder
+from figure_page import READY, placeholder, said_of
 from playwright.sync_api import expect
 from touch import FINGER, swipe
 
@@ -201,7 +201,7 @@ def test_a_number_keeps_its_unit_on_its_line(visit, put, name, count):
     figure = EXAMPLES[name].make()
     page = visit(**PHONE, is_mobile=True)
     page.open(put(figure.html()))
-    assert page.said() == figure.summary()
+    assert page.said() == said_of(figure)
     assert page.page.evaluate(PARTED) == {"count": count, "parted": []}
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from figure_examples import EXAMPLES
+from figure_page import said_of
 from playwright.sync_api import expect
 from weights_page import MODELS, PATIENCE, Held, asked_for, once_each, runs
 
@@ -42,7 +43,7 @@ def test_a_bar_says_how_far_the_weights_are(visit, put, name):
     assert box["height"] >= 8
     line = page.page.locator(".coming", has=page.page.locator("progress"))
     expect(line).to_contain_text(f"Stored numbers, until the model {model} is here.")
-    assert page.said() == example.make().summary()
+    assert page.said() == said_of(example.make())
     count = len(once_each(model))
     if count > 1:
         held.release_first()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from figure_examples import EXAMPLES
-from figure_page import MODEL
+from figure_page import MODEL, said_of
 from playwright.sync_api import Route, expect
 from test_figures_page import WATCH
 from weights_page import MODELS, PATIENCE, WEIGHTS, Held, runs
@@ -55,11 +55,11 @@ def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
     assert re.fullmatch(f"Stored numbers: {reason}. Try again", line.inner_text())
     assert page.page.locator("progress").count() == 0
     page.page.get_by_role("button", name="Draw 100").click()
-    assert page.said() == SamplingDesk(count=100).summary()
+    assert page.said() == said_of(SamplingDesk(count=100))
     page.page.get_by_role("button", name="Reset").first.click()
-    assert page.said() == SamplingDesk().summary()
+    assert page.said() == said_of(SamplingDesk())
     page.page.locator(".tl-figure").nth(1).scroll_into_view_if_needed()
-    expect(page.page.locator(".say").nth(1)).to_have_text(SoftmaxMask().summary())
+    expect(page.page.locator(".say").nth(1)).to_have_text(said_of(SoftmaxMask()))
     assert all(re.search(BROWSERS, error) for error in page.errors), page.errors
     page.errors.clear()
 
@@ -76,10 +76,10 @@ def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
     assert page.page.evaluate(inside) == "try coming"  # the focus is not lost
 
 
-START = """([name, state]) => {
+START = """async ([name, state]) => {
   MODEL
   const before = { ...kept };
-  const leave = TransformerFigures[name].render({ model, el });
+  const leave = (await TransformerFigures.load(name)).default.render({ model, el });
   const painted = [];
   const all = { childList: true, subtree: true, characterData: true, attributes: true };
   globalThis.gone = {

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from browser import require_chromium
 from figure_examples import EXAMPLES
+from figure_page import said_of
 from hosts import serving
 from open_notebook import HOSTS, Notebook, opened
 from playwright.sync_api import Browser, Locator, expect
 
 from transformer_book.figures import KVCacheStepper
 
-WIDGETS = str(Path(__file__).parents[1] / "widgets")
+WIDGETS = str(Path(__file__).parents[1] / "figures")
 CELLS = (
     f"import sys\nsys.path.append({WIDGETS!r})\n"
     "from IPython.display import display\n"
@@ -52,7 +53,7 @@ def says_what_python_says(notebook: Notebook) -> None:
     """Each figure is alive, and its sentence is that of a fresh one in Python."""
     for name, example in EXAMPLES.items():
         live = figure(notebook, name)
-        expect(live.locator(".say"), name).to_have_text(example.make().summary())
+        expect(live.locator(".say"), name).to_have_text(said_of(example.make()))
         expect(live.locator(".error"), name).to_be_hidden()
 
 
@@ -99,15 +100,15 @@ def field_drives_a_figure(notebook: Notebook) -> None:
     step = driven.get_by_role("button", name="Step", exact=True)
     want = KVCacheStepper()
     want.update(**KVCacheStepper.written("If the"))
-    expect(said).to_have_text(want.summary())
+    expect(said).to_have_text(said_of(want))
     field = driven.locator(".widget-text input")
     field.fill("A name")
     field.press("Enter")
     want.update(**KVCacheStepper.written("A name"))
-    expect(said).to_have_text(want.summary())
+    expect(said).to_have_text(said_of(want))
     step.click()
     want.step += 1
-    expect(said).to_have_text(want.summary())
+    expect(said).to_have_text(said_of(want))
     notebook.comes_to_say(5, f"'A name' step {want.step}")
 
 

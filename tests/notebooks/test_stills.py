@@ -16,7 +16,7 @@ NOTEBOOKS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
 def test_every_stored_still_is_fresh():
     stored = [
-        (path.name, data["text/html"])
+        (f"chapters/{path.name}", data["text/html"])
         for path in NOTEBOOKS
         for data in html_outputs(read(path))
     ]
@@ -27,7 +27,7 @@ def test_every_stored_still_is_fresh():
         for (name, text), new in zip(stored, fresh, strict=True)
         if text != new or not FIGURE.search(text)[4]
     }
-    assert stale == set(), f"run `python -m tools.notebooks --stills {' '.join(stale)}`"
+    assert stale == set(), "run `make stills`, look at the change and commit it"
 
 
 def test_a_still_says_and_draws_what_the_state_is():

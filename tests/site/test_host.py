@@ -12,7 +12,7 @@ pytestmark = pytest.mark.site
 HOST = Path(__file__).parents[2] / "booksite/static/figure-host.js"
 COUNTER = """
 globalThis.scriptsRun = (globalThis.scriptsRun ?? 0) + 1;
-(globalThis.TransformerFigures ??= {}).counter = {
+TransformerFigures.define("counter", ["kit"], () => ({ default: {
   render({ model, el }) {
     if (!el.isConnected) throw new Error("el must be in the page");
     globalThis.lastModel = model;
@@ -25,9 +25,10 @@ globalThis.scriptsRun = (globalThis.scriptsRun ?? 0) + 1;
     el.append(button);
     return () => model.off("change:count", draw);
   },
-};"""
-THROWING = """(globalThis.TransformerFigures ??= {}).throwing = {
-  render() { throw new Error("no such layer"); } };"""
+} }));"""
+THROWING = """TransformerFigures.define("throwing", ["kit"], () => ({ default: {
+  render() { throw new Error("no such layer"); } } }));"""
+KIT = 'TransformerFigures.define("kit", [], () => ({}));'
 
 
 def figure(name: str, state: str = "{}") -> str:
@@ -42,6 +43,7 @@ def show(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     """Open a page from disk with these figures on it."""
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures/counter.js").write_text(COUNTER)
+    (tmp_path / "figures/kit.js").write_text(KIT)
     (tmp_path / "figures/throwing.js").write_text(THROWING)
     (tmp_path / "host.js").write_text(HOST.read_text())
     context = chromium.new_context(viewport={"width": 800, "height": 600})
