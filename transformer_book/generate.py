@@ -24,7 +24,7 @@ from transformer_lib.sampling import (
     column_major,
     generate,
     greedy,
-    restrict,
+    filter_logits,
     sample,
     translate,
 )
@@ -106,7 +106,7 @@ def _choice(args: argparse.Namespace) -> Callable[[Tensor], Tensor]:
     if not given:
         return greedy
     draw = partial(sample, generator=torch.Generator().manual_seed(args.seed))
-    return lambda logits: draw(restrict(logits, **given))
+    return lambda logits: draw(filter_logits(logits, **given))
 
 
 def _write(stream: Iterator[Tensor], found: Pretrained) -> None:

@@ -20,10 +20,15 @@ from transformer_book.pretrained import fingerprint, save
 from transformer_book.pretrained.recipes import PRESETS, RECIPES, Recipe
 from transformer_book.pretrained.run import Run, train_recipe
 from transformer_book.pretrained.tasks import TASKS
-from transformer_lib.parallel import Processes, data_parallel, processes, sharded
+from transformer_lib.parallel import (
+    Processes,
+    data_parallel,
+    fully_shard_model,
+    processes,
+)
 
 PRECISIONS = {"float32": None, "bfloat16": torch.bfloat16}
-STRATEGIES = {"data-parallel": data_parallel, "sharded": sharded}
+STRATEGIES = {"data-parallel": data_parallel, "sharded": fully_shard_model}
 SETTINGS = ("steps", "batch_size", "peak", "warmup", "weight_decay", "seed")
 
 

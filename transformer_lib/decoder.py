@@ -6,10 +6,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_lib.attention import Attend, fused_attention
-from transformer_lib.blocks import Config, Stack
+from transformer_lib.blocks import Config, Stack, embedding_layer
 from transformer_lib.embeddings import Embedding
-from transformer_lib.encoder import embedding_layer
-from transformer_lib.multihead import HeadsMask, KeyValueStore
+from transformer_lib.multihead import HeadsMask, KVCache
 from transformer_lib.positions import RotaryScaling
 
 
@@ -37,7 +36,7 @@ class Decoder(nn.Module):
         *,
         positions: Int[Tensor, "*b seq"] | None = None,
         mask: HeadsMask = "causal",
-        cache: Sequence[KeyValueStore] | None = None,
+        cache: Sequence[KVCache] | None = None,
     ) -> Float[Tensor, "batch seq vocab"]:
         """Return the logits of the token after each token.
 
@@ -52,7 +51,7 @@ class Decoder(nn.Module):
         *,
         positions: Int[Tensor, "*b seq"] | None = None,
         mask: HeadsMask = "causal",
-        cache: Sequence[KeyValueStore] | None = None,
+        cache: Sequence[KVCache] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return what the logits are computed from: all that the last token needs."""
         x = self.embedding(tokens)

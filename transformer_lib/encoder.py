@@ -1,4 +1,4 @@
-"""The encoder: every token may look at every other one."""
+"""The encoder: every token may attend to every other one."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lib.attention import Attend, fused_attention
-from transformer_lib.blocks import Config, Stack
-from transformer_lib.embeddings import Embedding
+from transformer_lib.blocks import Config, Stack, embedding_layer
 from transformer_lib.masks import padding_mask
 from transformer_lib.multihead import HeadsMask
 
@@ -34,15 +33,6 @@ class Encoder(nn.Module):
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return one state per token; `padding_mask` hides what is no token."""
         return self.stack(self.embedding(tokens), mask=mask)
-
-
-def embedding_layer(config: Config) -> Embedding:
-    """Build the embedding, scaled as the config says.
-
-    Source: Vaswani et al. 2017, section 3.4.
-    """
-    scale = config.d_model**0.5 if config.scale_embeddings else 1.0
-    return Embedding(config.vocab_size, config.d_model, scale=scale)
 
 
 def mean_of_tokens(

@@ -14,26 +14,21 @@ from transformer_lib.blocks import (
     Config,
     Stack,
     attention_layer,
+    embedding_layer,
     residual_layer,
     self_attention,
 )
 from transformer_lib.embeddings import Embedding
-from transformer_lib.encoder import embedding_layer
 from transformer_lib.masks import padding_mask
-from transformer_lib.multihead import (
-    HeadsMask,
-    KeysValues,
-    KeyValueStore,
-    MultiHeadAttention,
-)
+from transformer_lib.multihead import HeadsMask, KeysValues, KVCache, MultiHeadAttention
 from transformer_lib.positions import Rotation
 
 Memory = Tensor | Sequence[KeysValues]
-"""The encoder's states, or what each cross-attention made of them (`remember`)."""
+"""The encoder's states, or their keys and values in each cross-attention."""
 
 
 class CrossBlock(nn.Module):
-    """Look at the target so far, then at the source, then think.
+    """Attend to the target so far, then to the source, then compute token by token.
 
     Source: Vaswani et al. 2017, section 3.1.
     """
@@ -49,22 +44,25 @@ class CrossBlock(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "batch seq d_model"],
+        memory: Float[Tensor, "batch kv_len d_model"] | KeysValues,
+        memory_mask: HeadsMask | None = None,
         *,
-        context: Float[Tensor, "batch kv_len d_model"] | KeysValues,
-        context_mask: HeadsMask | None = None,
         mask: HeadsMask | None = None,
         rotate: Rotation | None = None,
-        cache: KeyValueStore | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return the stream after all three layers.
 
-        Nothing turns the source's keys: its distances to the target mean nothing.
+        Nothing rotates the source's keys: its distances to the target mean nothing.
         """
-        x = self.attention(x, mask=mask, rotate=rotate, cache=cache)
-        x = self.cross(x, context, mask=context_mask)
+        heads = partial(self.attention.layer, mask=mask, rotate=rotate, cache=cache)
+        x = self.attention(x, heads)
+        x = self.cross(x, partial(self.cross.layer, context=memory, mask=memory_mask))
         return self.feed_forward(x)
 
-    def remember(self, states: Float[Tensor, "batch source_len d_model"]) -> KeysValues:
+    def cross_keys_values(
+        self, states: Float[Tensor, "batch source_len d_model"]
+    ) -> KeysValues:
         """Return the source's keys and values, to pass in place of the states."""
         return cast(MultiHeadAttention, self.cross.layer).keys_values(states)
 
@@ -116,12 +114,12 @@ class EncoderDecoder(nn.Module):
         """Return one state per source token."""
         return self.encoder(self.embedding(source), mask=mask)
 
-    def remember(
+    def cross_keys_values(
         self, states: Float[Tensor, "batch source_len d_model"]
     ) -> list[KeysValues]:
         """Return the keys and values of each cross-attention: once per source."""
         blocks = cast(Iterable[CrossBlock], self.decoder.blocks)
-        return [block.remember(states) for block in blocks]
+        return [block.cross_keys_values(states) for block in blocks]
 
     def decode(
         self,
@@ -131,21 +129,40 @@ class EncoderDecoder(nn.Module):
         memory_mask: HeadsMask | None = None,
         positions: Int[Tensor, "*b seq"] | None = None,
         mask: HeadsMask = "causal",
-        cache: Sequence[KeyValueStore] | None = None,
+        cache: Sequence[KVCache] | None = None,
     ) -> Float[Tensor, "batch seq vocab"]:
         """Return the logits of the token after each target token.
 
         With a cache, ``target`` is only what it has not seen.
         """
-        blocks = self.decoder.blocks
-        contexts = [memory] * len(blocks) if isinstance(memory, Tensor) else memory
-        bound = [
-            partial(block, context=context, context_mask=memory_mask)
-            for block, context in zip(blocks, contexts, strict=True)
-        ]
-        x = self.target_embedding(target)
-        return self.unembedding.logits(
-            self.decoder(x, positions=positions, mask=mask, cache=cache, blocks=bound)
+        states = self.states(
+            target,
+            memory,
+            memory_mask=memory_mask,
+            positions=positions,
+            mask=mask,
+            cache=cache,
+        )
+        return self.unembedding.logits(states)
+
+    def states(
+        self,
+        target: Int[Tensor, "batch seq"],
+        memory: Memory,
+        *,
+        memory_mask: HeadsMask | None = None,
+        positions: Int[Tensor, "*b seq"] | None = None,
+        mask: HeadsMask = "causal",
+        cache: Sequence[KVCache] | None = None,
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Return what the logits are computed from: all that the last token needs."""
+        return self.decoder(
+            self.target_embedding(target),
+            positions=positions,
+            mask=mask,
+            cache=cache,
+            memory=memory,
+            memory_mask=memory_mask,
         )
 
 

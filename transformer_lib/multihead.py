@@ -12,19 +12,22 @@ KeysValues = tuple[Tensor, Tensor]
 """Keys and values, each (batch, n_kv_heads, kv_len, d_head)."""
 
 HeadsMask = Bool[Tensor, "..."] | Float[Tensor, "..."] | Literal["causal"]
-"""A `Mask` for all sequences (q_len, kv_len), for each (batch, q_len, kv_len), or for
-each head (batch, n_heads, q_len, kv_len); sizes of 1 stand for all.
+"""A `Mask` for all sequences and heads (q_len, kv_len), or for each (batch, n_heads,
+q_len, kv_len); sizes of 1 stand for all. A `Stack` takes (batch, q_len, kv_len), too.
 """
 
 
 @runtime_checkable
-class KeyValueStore(Protocol):
-    """Keeps the keys and values of one layer; ``length`` tokens went in so far."""
+class KVCache(Protocol):
+    """Keeps the keys and values of one layer; ``length`` tokens went in so far.
+
+    One that does not keep all says in ``dropped`` how many of the oldest are gone.
+    """
 
     length: int
 
     def update(self, key: Tensor, value: Tensor) -> KeysValues:
-        """Take in those of new tokens and return those of all that are kept."""
+        """Append those of new tokens; return those of all tokens that are kept."""
 
 
 def split_heads(
@@ -95,9 +98,14 @@ class MultiHeadAttention(nn.Module):
         *,
         mask: HeadsMask | None = None,
         rotate: Rotation | None = None,
-        cache: KeyValueStore | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch q_len d_model"]:
-        """Let x look at the context: another sequence, its keys and values, or x."""
+        """Let x attend to the context: another sequence, its keys and values, or x.
+
+        Raises:
+            ValueError: if a mask has three axes.
+        """
+        _check_axes(mask)
         query = split_heads(self.query(x), self.n_heads)
         if isinstance(context, tuple):
             key, value = context
@@ -107,14 +115,13 @@ class MultiHeadAttention(nn.Module):
             query, key = rotate(query), rotate(key)
         if cache is not None:
             key, value = cache.update(key, value)
-        mask = _for_heads(mask, cache, key.shape[-2])
         dropout = self.dropout if self.training else 0.0
         return self.out(
             merge_heads(self.attend(query, key, value, mask, dropout=dropout))
         )
 
     def keys_values(self, context: Float[Tensor, "batch kv_len d_model"]) -> KeysValues:
-        """Return what queries look at; compute it once where the context stays."""
+        """Return what queries attend to; compute it once where the context stays."""
         key = split_heads(self.key(context), self.n_kv_heads)
         return key, split_heads(self.value(context), self.n_kv_heads)
 
@@ -140,12 +147,11 @@ def check_heads(
         )
 
 
-def _for_heads(
-    mask: HeadsMask | None, cache: KeyValueStore | None, kept: int
-) -> HeadsMask | None:
-    """Give a mask per sequence an axis for the heads, and drop forgotten keys."""
-    if not isinstance(mask, Tensor):
-        return mask
-    if cache is not None and mask.shape[-1] == cache.length:
-        mask = mask[..., cache.length - kept :]  # the oldest ones are gone
-    return mask[:, None] if mask.ndim == 3 else mask
+def _check_axes(mask: HeadsMask | None) -> None:
+    """Refuse a mask whose sequences would be taken for heads."""
+    if isinstance(mask, Tensor) and mask.ndim == 3:
+        raise ValueError(
+            "a mask must have the axes (q_len, kv_len) or (batch, n_heads, q_len, "
+            f"kv_len), got {tuple(mask.shape)}; give it an axis for the heads: "
+            "mask[:, None]"
+        )

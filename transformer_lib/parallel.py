@@ -69,7 +69,7 @@ def processes() -> Iterator[Processes]:
         dist.destroy_process_group()
 
 
-def share(batch: Batch, here: Processes) -> Batch:
+def shard_batch(batch: Batch, here: Processes) -> Batch:
     """Return this process's rows of a batch: a tensor, or a tuple of tensors.
 
     Rows that cannot be dealt out evenly go to the first processes; with fewer rows
@@ -90,10 +90,11 @@ def share(batch: Batch, here: Processes) -> Batch:
 def mean_over_processes(loss: Loss) -> Loss:
     """Return the loss over all processes' shares: all report it, and all step by it.
 
-    `data_parallel` and `sharded` average gradients over processes, and `train`
-    divides by the number of tokens. So each process's gradient counts ``size`` times,
-    and all get the sums over all processes: with unequal shares, too, a step is the
-    one that a single process would take. A single process gets its loss unchanged.
+    `data_parallel` and `fully_shard_model` average gradients over processes, and
+    `train` divides by the number of tokens. So each process's gradient counts
+    ``size`` times, and all get the sums over all processes: with unequal shares, too,
+    a step is the one that a single process would take. A single process gets its loss
+    unchanged.
     """
 
     def sums(model: nn.Module, batch: Any) -> tuple[Tensor, Tensor | int]:
@@ -124,7 +125,7 @@ def data_parallel(model: nn.Module) -> DistributedDataParallel:
     return DistributedDataParallel(model)
 
 
-def sharded(model: nn.Module) -> nn.Module:
+def fully_shard_model(model: nn.Module) -> nn.Module:
     """Let each process hold a part of every weight, as the first one has it.
 
     A block's weights are gathered when it is their turn, and let go afterwards. The
@@ -136,7 +137,7 @@ def sharded(model: nn.Module) -> nn.Module:
     """
     from torch.distributed.fsdp import fully_shard  # slow, so only where it is used
 
-    _check_joined("sharded")
+    _check_joined("fully_shard_model")
     for tensor in model.state_dict().values():
         dist.broadcast(tensor, src=0)
     blocks = [b for s in model.modules() if isinstance(s, Stack) for b in s.blocks]
@@ -145,8 +146,8 @@ def sharded(model: nn.Module) -> nn.Module:
     return model
 
 
-def whole_weights(model: nn.Module) -> dict[str, Tensor]:
-    """Gather the state of a model, `sharded` or not, in the first process.
+def gather_state_dict(model: nn.Module) -> dict[str, Tensor]:
+    """Gather the state of a model, `fully_shard_model` or not, in the first process.
 
     All processes must call it; the others get an empty dictionary.
     """

@@ -24,7 +24,7 @@ from transformer_book.figures.sampling_desk.model import LONGER, MODEL
 from transformer_book.figures.sampling_desk.numbers import Settings, places, reshape
 from transformer_book.figures.sampling_desk.text import share, tail
 from transformer_book.figures.weights import dequantized, pack
-from transformer_lib.sampling import generate, restrict, sample
+from transformer_lib.sampling import generate, filter_logits, sample
 
 SHOWN = ROOT / "tests/figures/shown.mjs"
 NEAR = 1e-6
@@ -112,7 +112,7 @@ def test_shares_are_those_of_restrict_and_the_browser_computes_the_same(answers)
             "top_p": None if desk.top_p == 1 else desk.top_p,
             "min_p": desk.min_p or None,
         }
-        kept = restrict(
+        kept = filter_logits(
             torch.tensor(desk.logits), temperature=desk.temperature, **asked
         )
         order, before, after, cut = desk.distribution()

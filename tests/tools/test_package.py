@@ -100,11 +100,11 @@ import transformer_book.exercises
 import transformer_book.notebook
 from transformer_lib.attention import attention, fused_attention
 from transformer_lib.masks import causal_mask
-from transformer_lib.positions import rotate
+from transformer_lib.positions import apply_rotary
 from transformer_book.tasks import manual_text
 
 p = torch.arange(3)
-x = rotate(torch.ones(3, 4), p)
+x = apply_rotary(torch.ones(3, 4), p)
 torch.testing.assert_close(
     attention(x, x, x, causal_mask(p, p)), fused_attention(x, x, x, "causal")
 )

@@ -299,8 +299,8 @@ def test_progress_counts_what_was_right_once_but_nothing_strict(monkeypatch):
     assert repr(checks.progress()) == "0 of 0 solved"
     check("attention", strict=True)(RIGHT)
     judge(...)
-    check("rotate")(...)
-    assert repr(checks.progress()) == "0 of 2 solved\n· attention\n· rotate"
+    check("apply_rotary")(...)
+    assert repr(checks.progress()) == "0 of 2 solved\n· attention\n· apply_rotary"
     judge(RIGHT)
     judge(...)
-    assert repr(checks.progress()) == "1 of 2 solved\n✓ attention\n· rotate"
+    assert repr(checks.progress()) == "1 of 2 solved\n✓ attention\n· apply_rotary"

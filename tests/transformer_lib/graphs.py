@@ -11,7 +11,7 @@ from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 
 from transformer_lib.attention import attention, fused_attention
-from transformer_lib.positions import rotate
+from transformer_lib.positions import apply_rotary
 
 EQUAL, CHUNKS, STEPS = [(5, 5), (6, 6), (9, 9)], [(5, 8), (6, 11), (3, 12)], [(1, 7)]
 LENGTHS = {"equal lengths": EQUAL, "then chunks": CHUNKS, "then single steps": STEPS}
@@ -44,7 +44,7 @@ CASES = {
     "attention, Boolean": (masked, attention),
     "fused_attention, causal": (causal, fused_attention),
     "fused_attention, Boolean": (masked, fused_attention),
-    "rotate": (turned, rotate),
+    "apply_rotary": (turned, apply_rotary),
 }
 
 

@@ -85,7 +85,7 @@ def decoder_step(model, prompt):
 def translator_step(model, prompt):
     source = draw(2, prompt + 1)
     mask = model.source_mask(source, torch.tensor([prompt, 2]))
-    memory = model.remember(model.encode(source, mask))
+    memory = model.cross_keys_values(model.encode(source, mask))
 
     def step(tokens, cache):
         return model.decode(tokens, memory, memory_mask=mask, cache=cache)

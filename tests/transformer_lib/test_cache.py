@@ -13,8 +13,7 @@ from transformer_lib.cache import (
     quantize,
 )
 
-LAYER = without_hook("transformer_lib/cache/layer")
-COMPACT = without_hook("transformer_lib/cache/compact")
+BARE = without_hook("transformer_lib/cache")
 
 
 def numbered(*values):
@@ -137,7 +136,7 @@ def test_a_model_with_a_window_gets_stores_as_wide():
 
 
 def filled():
-    store = LAYER.LayerCache(2, 3, 5, 4)
+    store = BARE.LayerCache(2, 3, 5, 4)
     store.update(normal(0, 2, 3, 4, 4), normal(0, 2, 3, 4, 4))
     return store
 
@@ -148,7 +147,7 @@ def update(store, *shape, dtype=torch.float32, value_len=None):
 
 
 def nearby():
-    store = COMPACT.WindowCache(3)
+    store = BARE.WindowCache(3)
     store.update(normal(0, 2, 3, 4, 4), normal(0, 2, 3, 4, 4))
     return store
 
@@ -159,7 +158,7 @@ OTHERS = (
 )
 REFUSED = {
     "no room": (
-        lambda: LAYER.LayerCache(1, 2, 0, 4),
+        lambda: BARE.LayerCache(1, 2, 0, 4),
         "a cache needs batch, n_kv_heads, max_len and d_head of at least 1, "
         r"got \(1, 2, 0, 4\)",
     ),
@@ -194,7 +193,7 @@ REFUSED = {
         "the cache keeps torch.float32, got key torch.bfloat16",
     ),
     "another dtype in eight bits": (
-        lambda: update(COMPACT.Int8Cache(2, 3, 5, 4), 2, 3, 1, 4, dtype=torch.float64),
+        lambda: update(BARE.Int8Cache(2, 3, 5, 4), 2, 3, 1, 4, dtype=torch.float64),
         "the cache keeps torch.float32, got key torch.float64",
     ),
     "a rewind forwards": (
@@ -206,7 +205,7 @@ REFUSED = {
         "length must be from 0 to the 4 tokens held, got -1",
     ),
     "no window": (
-        lambda: COMPACT.WindowCache(0),
+        lambda: BARE.WindowCache(0),
         "window must be at least 1, got 0",
     ),
 }

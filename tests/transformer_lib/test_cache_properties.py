@@ -110,7 +110,7 @@ def test_any_chunking_of_a_translation_equals_no_cache(
     mask = translator.source_mask(source, lengths)
     states = translator.encode(source, mask)
     want = translator(source, target, source_lengths=lengths)
-    for memory in (states, translator.remember(states)):
+    for memory in (states, translator.cross_keys_values(states)):
         cache = double_cache(config)
         got = with_cache(
             lambda part, memory=memory, cache=cache: translator.decode(

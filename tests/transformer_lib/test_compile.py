@@ -14,7 +14,7 @@ FUNCTIONS = [
     f"{attend}, {mask}"
     for attend in ("attention", "fused_attention")
     for mask in ("causal", "Boolean")
-] + ["rotate"]
+] + ["apply_rotary"]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from transformer_lib.cache import Int8Cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.masks import padding_mask, windowed
-from transformer_lib.positions import rotate, sinusoid
+from transformer_lib.positions import apply_rotary, sinusoid
 from transformer_lib.sampling import (
     beam_search,
     beam_translate,
@@ -101,4 +101,4 @@ def test_the_default_device_decides_nothing(case):
 def test_the_clocks_stand_where_the_positions_are():
     there = torch.arange(3, device="meta")
     assert sinusoid(there, 4).device == there.device
-    assert rotate(torch.zeros(3, 4, device="meta"), there).device == there.device
+    assert apply_rotary(torch.zeros(3, 4, device="meta"), there).device == there.device

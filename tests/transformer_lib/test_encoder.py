@@ -7,11 +7,11 @@ from samples import normal, without_hook
 from tolerances import assert_near
 
 from transformer_lib.attention import attention
+from transformer_lib.blocks import embedding_layer
 from transformer_lib.encoder import (
     Classifier,
     Encoder,
     each_token,
-    embedding_layer,
     mean_of_tokens,
 )
 from transformer_lib.masks import padding_mask

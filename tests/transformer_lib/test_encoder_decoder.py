@@ -1,5 +1,7 @@
 """encoder_decoder: what is shared, who looks where, and the presets."""
 
+from functools import partial
+
 import pytest
 import torch
 from models import draw_tokens, model, tiny
@@ -70,15 +72,16 @@ def test_only_the_decoder_looks_across():
 
 def test_a_block_looks_back_then_across_then_thinks():
     block = model(CrossBlock, tiny())
-    x, context = (
+    x, states = (
         torch.randn(2, n, 16, dtype=torch.float64, generator=torch.manual_seed(n))
         for n in (4, 6)
     )
-    own = block.attention(x, mask="causal")
-    want = block.feed_forward(block.cross(own, context))
-    assert block(x, context=context, mask="causal").equal(want)
-    remembered = block.remember(context)
-    assert block(x, context=remembered, mask="causal").equal(want)
+    heads = block.cross.layer
+    own = block.attention(x, partial(block.attention.layer, mask="causal"))
+    want = block.feed_forward(block.cross(own, partial(heads, context=states)))
+    assert block(x, states, mask="causal").equal(want)
+    keys_values = block.cross_keys_values(states)
+    assert block(x, keys_values, mask="causal").equal(want)
 
 
 def test_forward_is_encode_and_decode():
@@ -128,5 +131,5 @@ def test_the_source_mask_hides_the_padding():
 
 def test_memory_is_one_pair_for_each_layer():
     translator = model(EncoderDecoder, tiny(n_kv_heads=2))
-    memory = translator.remember(translator.encode(SOURCE))
+    memory = translator.cross_keys_values(translator.encode(SOURCE))
     assert [tuple(x.shape) for pair in memory for x in pair] == 4 * [(2, 2, 6, 4)]

@@ -6,7 +6,7 @@ from samples import coin_flips, normal
 from torch.autograd import gradcheck
 
 from transformer_lib.attention import attention, attention_weights, fused_attention
-from transformer_lib.positions import rotate, sinusoid
+from transformer_lib.positions import apply_rotary, sinusoid
 
 
 def leaves(*shapes):
@@ -33,7 +33,7 @@ def test_a_learned_bias_gets_a_gradient_too():
 
 def test_rotate():
     positions = torch.arange(3).double()
-    assert gradcheck(lambda x: rotate(x, positions), leaves((2, 3, 4)))
+    assert gradcheck(lambda x: apply_rotary(x, positions), leaves((2, 3, 4)))
 
 
 def test_sinusoid_of_a_fractional_position():

@@ -132,7 +132,7 @@ def test_marian(translators):
 def test_marian_token_by_token(translators):
     theirs, ours = translators
     past, cache = None, new_cache(ours.config, 3, 5, dtype=torch.float64)
-    memory = ours.remember(ours.encode(SOURCE, REAL))
+    memory = ours.cross_keys_values(ours.encode(SOURCE, REAL))
     for token in TARGET.split(1, dim=1):
         said = theirs(
             SOURCE,

@@ -14,7 +14,7 @@ MASKS = {
     "none": None,
     "causal": "causal",
     "for all": coin_flips(3, 5, 5),
-    "per sequence": coin_flips(4, 2, 1, 5),
+    "per sequence": coin_flips(4, 2, 1, 1, 5),
     "per head": coin_flips(5, 2, 4, 5, 5),
     "Float": normal(6, 5, 5),
 }

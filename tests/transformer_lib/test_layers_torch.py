@@ -102,7 +102,7 @@ def test_multihead_attention(attend):
     ours.load_state_dict(attention_weights(theirs, ""))
 
     def mine(x, context):
-        return ours(x, context, mask=~HIDDEN[:, None])
+        return ours(x, context, mask=~HIDDEN[:, None, None])
 
     def reference(x, context):
         return theirs(x, context, context, key_padding_mask=HIDDEN)[0]
@@ -162,7 +162,7 @@ def test_decoder_layer(residual, activation):
     later = torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(1)
 
     def mine(x, context):
-        return ours(x, context=context, mask="causal", context_mask=~HIDDEN[:, None])
+        return ours(x, context, ~HIDDEN[:, None, None], mask="causal")
 
     def reference(x, context):
         return theirs(x, context, tgt_mask=later, memory_key_padding_mask=HIDDEN)

@@ -10,7 +10,7 @@ from tolerances import assert_near
 from transformer_lib.attention import attention
 from transformer_lib.cache import LayerCache, WindowCache
 from transformer_lib.multihead import (
-    KeyValueStore,
+    KVCache,
     MultiHeadAttention,
     merge_heads,
     split_heads,
@@ -111,16 +111,10 @@ def test_weights_are_dropped_in_training_only(training, dropout):
     assert asked(training=training)["dropout"] == dropout
 
 
-@pytest.mark.parametrize(
-    ("shape", "reached"),
-    [((5, 5), (5, 5)), ((3, 1, 5), (3, 1, 1, 5)), ((3, 2, 5, 5), (3, 2, 5, 5))],
-)
-def test_a_mask_per_sequence_serves_all_heads(shape, reached):
+@pytest.mark.parametrize("shape", [(5, 5), (3, 1, 1, 5), (3, 2, 5, 5)])
+def test_a_mask_reaches_the_kernel_as_it_is(shape):
     mask = torch.ones(shape, dtype=torch.bool)
-    assert asked(mask)["mask"].shape == reached
-
-
-def test_a_word_reaches_the_kernel_as_it_is():
+    assert asked(mask)["mask"] is mask
     assert asked("causal")["mask"] == "causal"
     assert asked()["mask"] is None
 
@@ -138,27 +132,9 @@ def test_queries_and_keys_are_turned_and_values_are_not():
     assert store.value.equal(plain[1])
 
 
-@torch.no_grad()
-def test_a_mask_loses_the_keys_that_the_store_has_let_go():
-    layer = MultiHeadAttention(4, 2, attend=Recorder())
-    store = WindowCache(3)
-    layer(normal(0, 1, 5, 4), cache=store)
-    mask = torch.arange(6) % 3 > 0
-    layer(normal(1, 1, 1, 4), mask=mask[None], cache=store)
-    assert layer.attend.asked["mask"].equal(mask[None, 3:])
-
-
-@torch.no_grad()
-def test_a_mask_for_all_keys_at_once_is_not_cut():
-    layer, store = MultiHeadAttention(4, 2, attend=Recorder()), WindowCache(2)
-    layer(normal(0, 1, 5, 4), cache=store)
-    layer(normal(1, 1, 1, 4), mask=torch.ones(1, 1, dtype=torch.bool), cache=store)
-    assert layer.attend.asked["mask"].shape == (1, 1)
-
-
 @pytest.mark.parametrize("store", [LayerCache(1, 1, 1, 1), WindowCache(1)])
 def test_the_caches_are_stores(store):
-    assert isinstance(store, KeyValueStore)
+    assert isinstance(store, KVCache)
 
 
 REFUSED = {
@@ -189,6 +165,12 @@ REFUSED = {
     "heads without width": (
         lambda: BARE.MultiHeadAttention(12, 4, d_head=0),
         "d_head must be at least 1, got 0",
+    ),
+    "a mask whose sequences would be heads": (
+        lambda: BARE.MultiHeadAttention(4, 2)(
+            torch.zeros(2, 3, 4), mask=torch.ones(2, 3, 3, dtype=torch.bool)
+        ),
+        r"\(q_len, kv_len\) or .*, got \(2, 3, 3\); .* mask\[:, None\]",
     ),
     "a mask that is too long": (
         lambda: BARE.MultiHeadAttention(4, 2, attend=BARE_ATTENTION)(

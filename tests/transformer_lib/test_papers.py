@@ -12,7 +12,7 @@ from transformers.models.llama.modeling_llama import (
     apply_rotary_pos_emb,
 )
 
-from transformer_lib.positions import alibi_slopes, rotate, sinusoid
+from transformer_lib.positions import alibi_slopes, apply_rotary, sinusoid
 
 
 @pytest.mark.parametrize("d_model", [2, 6, 512])
@@ -48,7 +48,9 @@ def test_rotate_turns_as_llama_does(base):
     cos, sin = LlamaRotaryEmbedding(config)(query, positions)
     wanted = apply_rotary_pos_emb(query, key, cos, sin)
     for x, want in zip((query, key), wanted, strict=True):
-        assert_near(rotate(x, positions[:, None], base=base), want, ANGLE_TOLERANCE)
+        assert_near(
+            apply_rotary(x, positions[:, None], base=base), want, ANGLE_TOLERANCE
+        )
 
 
 def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
@@ -61,4 +63,4 @@ def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
         blocks.append(torch.tensor([[cos, -sin], [sin, cos]], dtype=torch.float64))
     neighbours = x.view(2, 3).T.reshape(6)  # (i, i + 3) side by side
     want = (torch.block_diag(*blocks) @ neighbours).view(3, 2).T.reshape(1, 6)
-    assert_near(rotate(x[None], torch.tensor([position]).double()), want)
+    assert_near(apply_rotary(x[None], torch.tensor([position]).double()), want)

@@ -19,11 +19,11 @@ from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.parallel import (
     Processes,
     data_parallel,
+    fully_shard_model,
+    gather_state_dict,
     mean_over_processes,
     processes,
-    sharded,
-    share,
-    whole_weights,
+    shard_batch,
 )
 from transformer_lib.training import language_model_loss, save_snapshot, train
 
@@ -143,7 +143,7 @@ class Example(NamedTuple):
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_the_shares_of_all_processes_are_the_batch(n_rows, size):
     rows = torch.arange(3 * n_rows).reshape(n_rows, 3)
-    shares = [share(rows, place(rank, size)) for rank in range(size)]
+    shares = [shard_batch(rows, place(rank, size)) for rank in range(size)]
     assert torch.cat(shares).equal(rows)
     sizes = [len(rows) for rows in shares]
     assert sizes == sorted(sizes, reverse=True)
@@ -153,7 +153,7 @@ def test_the_shares_of_all_processes_are_the_batch(n_rows, size):
 @pytest.mark.parametrize("kind", [lambda *parts: parts, Example])
 def test_the_parts_of_a_batch_are_cut_at_the_same_row(kind):
     batch = kind(torch.arange(10).reshape(5, 2), torch.arange(5) + 90)
-    first, last = (share(batch, place(rank, 2)) for rank in (0, 1))
+    first, last = (shard_batch(batch, place(rank, 2)) for rank in (0, 1))
     assert type(first) is type(last) is type(batch)
     assert first[0].equal(batch[0][:3])
     assert first[1].tolist() == [90, 91, 92]
@@ -174,7 +174,7 @@ UNSHARED = {
 def test_what_has_no_rows_to_share_is_refused(batch, shapes):
     message = "a batch must be a tensor or a tuple of tensors with one number of rows"
     with pytest.raises(ValueError, match=f"{message}, {shapes}"):
-        BARE.share(batch, place(0, 2))
+        BARE.shard_batch(batch, place(0, 2))
 
 
 def test_alone_the_loss_is_the_loss():
@@ -197,7 +197,7 @@ def test_the_processes_talk_where_the_loss_lies(monkeypatch):
     assert [x.device.type for x in (*heard, total, n_tokens)] == ["meta"] * 3
 
 
-@pytest.mark.parametrize("wrap", [data_parallel, sharded])
+@pytest.mark.parametrize("wrap", [data_parallel, fully_shard_model])
 def test_alone_there_is_nobody_to_share_with(wrap):
     message = f"{wrap.__name__} needs processes that can talk, got one alone"
     with pytest.raises(ValueError, match=message):
@@ -206,7 +206,7 @@ def test_alone_there_is_nobody_to_share_with(wrap):
 
 def test_the_whole_weights_of_a_whole_model_are_its_own():
     net = Decoder(TINY)
-    got = whole_weights(net)
+    got = gather_state_dict(net)
     assert got.keys() == net.state_dict().keys()
     assert all(got[name].equal(x) for name, x in net.state_dict().items())
 
@@ -214,11 +214,11 @@ def test_the_whole_weights_of_a_whole_model_are_its_own():
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU: CPU only")
 def test_the_whole_weights_of_a_model_on_a_gpu_lie_in_main_memory():
-    weights = whole_weights(Decoder(TINY).cuda())
+    weights = gather_state_dict(Decoder(TINY).cuda())
     assert {x.device for x in weights.values()} == {CPU}
 
 
-@pytest.mark.parametrize("wrap", [data_parallel, sharded])
+@pytest.mark.parametrize("wrap", [data_parallel, fully_shard_model])
 @pytest.mark.usefixtures("_one_by_torchrun")
 def test_one_process_by_torchrun_trains_as_one_without(wrap):
     torch.manual_seed(0)
@@ -233,7 +233,7 @@ def test_one_process_by_torchrun_trains_as_one_without(wrap):
             optimizer=SGD(wrapped.parameters(), lr=0.1),
             loss=mean_over_processes(language_model_loss),
         )
-        weights = whole_weights(wrapped)
+        weights = gather_state_dict(wrapped)
     assert all(map(math.isclose, got, want))
     assert weights.keys() == twin.state_dict().keys()
     for name, tensor in twin.state_dict().items():
@@ -259,7 +259,7 @@ def test_every_block_is_sharded_by_itself(kind):
     net = kind(TINY).double()
     want = net(*inputs)
     with processes():
-        net = sharded(net)
+        net = fully_shard_model(net)
         assert all(isinstance(p, DTensor) for p in net.parameters())
         parts = [name for name, m in net.named_modules() if hasattr(m, "unshard")]
         assert_near(net(*inputs), want)
@@ -272,7 +272,7 @@ def test_a_snapshot_of_shards_is_refused(tmp_path):
         r"a snapshot holds whole weights, .*, got shards of \['embedding.weight', "
     )
     with processes():
-        net = sharded(Decoder(TINY))
+        net = fully_shard_model(Decoder(TINY))
         kept = {"model": net, "optimizer": SGD(net.parameters(), lr=0.1)}
         with pytest.raises(ValueError, match=message):
             save_snapshot(tmp_path / "file", **kept, step=1)

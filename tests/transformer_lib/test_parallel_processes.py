@@ -18,16 +18,16 @@ from transformer_lib.decoder import Decoder
 from transformer_lib.parallel import (
     Processes,
     data_parallel,
+    fully_shard_model,
+    gather_state_dict,
     mean_over_processes,
     processes,
-    sharded,
-    share,
-    whole_weights,
+    shard_batch,
 )
 from transformer_lib.training import language_model_loss, parameter_groups, train
 
 TESTS = Path(__file__).parents[1]
-KINDS = {"data parallel": data_parallel, "sharded": sharded}
+KINDS = {"data parallel": data_parallel, "sharded": fully_shard_model}
 ALONE = Processes(rank=0, size=1, device=torch.device("cpu"))
 N_ROWS = [5, 1, 4, 3, 2, 6, 5, 5, 1, 3]
 """Rows of each batch: odd numbers give unequal shares, 1 leaves a process none."""
@@ -56,7 +56,7 @@ def trained(model, here, **options):
 
     train(
         model,
-        (share(batch, here) for batch in batches()),
+        (shard_batch(batch, here) for batch in batches()),
         optimizer=AdamW(parameter_groups(model, 0.1), lr=0.05),
         loss=mean_over_processes(loss),
         schedule=lambda step: 0.1 / step,
@@ -64,7 +64,7 @@ def trained(model, here, **options):
         report=lambda *step: heard.append(step),
         **options,
     )
-    return {"seen": seen, "heard": heard}, whole_weights(model)
+    return {"seen": seen, "heard": heard}, gather_state_dict(model)
 
 
 MAX_NORM = 1.5
@@ -85,7 +85,7 @@ def broken_in_one(here):
         "loss": mean_over_processes(loss),
     }
     try:
-        train(model, (share(batch, here) for batch in batches()), **options)
+        train(model, (shard_batch(batch, here) for batch in batches()), **options)
     except ValueError as error:
         return str(error)
 

@@ -18,15 +18,12 @@ from transformer_lib.positions import (
     RotaryScaling,
     SinusoidalPositions,
     alibi_slopes,
+    apply_rotary,
     frequencies,
-    rotate,
     sinusoid,
 )
 
-WAVES, BARE = (
-    without_hook("transformer_lib/positions/waves"),
-    without_hook("transformer_lib/positions/kinds"),
-)
+BARE = without_hook("transformer_lib/positions")
 KINDS = {
     "none": NoPositions(),
     "sinusoidal": SinusoidalPositions(),
@@ -60,7 +57,7 @@ def test_the_base_reaches_every_function():
     slow = 3 * 0.1  # the second of two clocks with base 100
     want = [math.sin(slow), math.cos(slow)]
     assert_near(sinusoid(positions, 4, base=100.0)[0, 2:], torch.tensor(want))
-    assert_near(rotate(x, positions, base=100.0)[0, [3, 1]], torch.tensor(want))
+    assert_near(apply_rotary(x, positions, base=100.0)[0, [3, 1]], torch.tensor(want))
     rotation = RotaryPositions(base=100.0).rotation(positions)
     assert_near(rotation(x)[0, [3, 1]], torch.tensor(want))
     embedded = SinusoidalPositions(base=100.0).embed(torch.zeros(1, 4), positions)
@@ -70,7 +67,7 @@ def test_the_base_reaches_every_function():
 def test_rotate_turns_from_the_first_half_towards_the_second():
     x = torch.tensor([[1.0, 0.0, 0.0, 0.0]])
     want = torch.tensor([[math.cos(3.0), 0.0, math.sin(3.0), 0.0]])
-    assert_near(rotate(x, torch.tensor([3])), want)
+    assert_near(apply_rotary(x, torch.tensor([3])), want)
 
 
 def test_fractions_are_positions_too():
@@ -81,7 +78,7 @@ def test_fractions_are_positions_too():
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_rotate_keeps_the_dtype(dtype):
     x, positions = normal(0, 3, 4, dtype=dtype), torch.arange(3)
-    assert rotate(x, positions).dtype == dtype
+    assert apply_rotary(x, positions).dtype == dtype
     assert RotaryPositions().rotation(positions)(x).dtype == dtype
 
 
@@ -120,7 +117,7 @@ def test_learned_adds_the_rows_of_the_positions_and_trains_only_them():
 def test_rotary_turns_as_rotate_does():
     x, positions = normal(0, 2, 3, 5, 4), torch.arange(4, 9)
     rotation = RotaryPositions().rotation(positions)
-    assert rotation(x).equal(rotate(x, positions))
+    assert rotation(x).equal(apply_rotary(x, positions))
 
 
 def test_alibi_lowers_by_slope_times_distance_one_plane_per_head():
@@ -177,7 +174,7 @@ def test_positions_of_a_batch_turn_the_heads_of_each_sequence():
     got = RotaryPositions().rotation(positions)(x)
     for row in (0, 1):
         for head in (0, 1, 2):
-            assert_near(got[row, head], rotate(x[row, head], positions[row]))
+            assert_near(got[row, head], apply_rotary(x[row, head], positions[row]))
 
 
 NO_RANGE = {"low": 0.0}, {"low": 4.0}, {"trained_len": 0}
@@ -192,27 +189,27 @@ def test_a_scaling_needs_a_range_and_a_length(changes):
 
 REFUSED = {
     "a scaling that speeds clocks up": (
-        lambda: WAVES.RotaryScaling(factor=0.5, low=1.0, high=4.0, trained_len=9),
+        lambda: BARE.RotaryScaling(factor=0.5, low=1.0, high=4.0, trained_len=9),
         "a rotary scaling needs factor >= 1, 0 < low < high and trained_len > 0, got",
     ),
     "odd width": (
-        lambda: WAVES.frequencies(5),
+        lambda: BARE.frequencies(5),
         "the width must be a positive even number, got 5",
     ),
     "no width": (
-        lambda: WAVES.sinusoid(torch.arange(3), 0),
+        lambda: BARE.sinusoid(torch.arange(3), 0),
         "the width must be a positive even number, got 0",
     ),
     "odd head": (
-        lambda: WAVES.rotate(torch.zeros(2, 3), torch.arange(2)),
+        lambda: BARE.apply_rotary(torch.zeros(2, 3), torch.arange(2)),
         "the width must be a positive even number, got 3",
     ),
     "base of 0": (
-        lambda: WAVES.frequencies(4, base=0.0),
+        lambda: BARE.frequencies(4, base=0.0),
         "base must be above 0, got 0.0",
     ),
     "negative base": (
-        lambda: WAVES.rotate(torch.zeros(2, 4), torch.arange(2), base=-1.0),
+        lambda: BARE.apply_rotary(torch.zeros(2, 4), torch.arange(2), base=-1.0),
         "base must be above 0, got -1.0",
     ),
     "no head": (

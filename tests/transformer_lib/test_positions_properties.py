@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 from samples import law, normal
 from tolerances import ANGLE_TOLERANCE, assert_near
 
-from transformer_lib.positions import AlibiPositions, alibi_slopes, rotate, sinusoid
+from transformer_lib.positions import (
+    AlibiPositions,
+    alibi_slopes,
+    apply_rotary,
+    sinusoid,
+)
 
 SEEDS = st.integers(0, 2**31)
 LENGTHS = st.integers(1, 10)
@@ -37,8 +42,8 @@ def test_rotated_scores_depend_on_differences_only(seed, length, width, shift, b
     at, there = exact(places(seed, length)), exact(places(seed + 1, length))
 
     def scores(shift):
-        turned = rotate(query, at + shift, base=base)
-        return turned @ rotate(key, there + shift, base=base).mT
+        turned = apply_rotary(query, at + shift, base=base)
+        return turned @ apply_rotary(key, there + shift, base=base).mT
 
     assert_near(scores(shift), scores(0), 1e-10)  # angles up to 1100: 2^-43 each
 
@@ -54,7 +59,7 @@ def test_rotated_scores_depend_on_differences_only_in_float32(
 
     def scores(shift):
         at = positions + shift
-        return rotate(unit_query, at) @ rotate(unit_key, at).mT
+        return apply_rotary(unit_query, at) @ apply_rotary(unit_key, at).mT
 
     assert_near(scores(shift), scores(0), ANGLE_TOLERANCE)
 
@@ -63,7 +68,7 @@ def test_rotated_scores_depend_on_differences_only_in_float32(
 @given(seed=SEEDS, length=LENGTHS, width=EVEN, base=BASES)
 def test_rotation_keeps_the_length_of_every_plane(seed, length, width, base):
     x, _ = pair(seed, length, width)
-    turned = rotate(x, places(seed, length), base=base)
+    turned = apply_rotary(x, places(seed, length), base=base)
 
     def planes(y):
         return torch.stack(y.chunk(2, dim=-1)).norm(dim=0)
@@ -76,9 +81,9 @@ def test_rotation_keeps_the_length_of_every_plane(seed, length, width, base):
 def test_two_turns_are_one_turn_by_the_sum(seed, length, width, base):
     x, _ = pair(seed, length, width)
     first, second = exact(places(seed, length)), exact(places(seed + 1, length))
-    twice = rotate(rotate(x, first, base=base), second, base=base)
-    assert_near(twice, rotate(x, first + second, base=base))
-    back = rotate(rotate(x, first, base=base), -first, base=base)
+    twice = apply_rotary(apply_rotary(x, first, base=base), second, base=base)
+    assert_near(twice, apply_rotary(x, first + second, base=base))
+    back = apply_rotary(apply_rotary(x, first, base=base), -first, base=base)
     assert_near(back, x)
 
 

@@ -19,7 +19,7 @@ from transformer_lib.sampling import (
     pad_left,
     translate,
 )
-from transformer_lib.sampling.inputs import check_texts
+from transformer_lib.sampling.validation import check_prompts
 
 SMALL = Config(
     vocab_size=13,
@@ -370,7 +370,7 @@ REFUSED = {
         "a source must fit max_len=24, got 25 tokens",
     ),
     "lengths of others": (
-        lambda: check_texts(PROMPTS, torch.tensor([4]), SMALL),
+        lambda: check_prompts(SMALL, PROMPTS, torch.tensor([4]), 1),
         r"there must be one length per text, got lengths of shape \(1,\) for 2 texts",
     ),
     "an empty row": (

@@ -24,7 +24,7 @@ from transformers.generation.logits_process import (
 )
 
 from transformer_lib.checkpoints import load_gpt2, load_llama
-from transformer_lib.sampling import beam_search, generate, pad_left, restrict
+from transformer_lib.sampling import beam_search, filter_logits, generate, pad_left
 
 # in the order of Hugging Face's own `generate`
 WARPERS = {
@@ -58,7 +58,7 @@ def theirs(logits, settings):
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_restriction(settings):
     logits = 3 * normal(0, 20, 100, dtype=torch.float64)
-    got, want = restrict(logits, **settings), theirs(logits, settings)
+    got, want = filter_logits(logits, **settings), theirs(logits, settings)
     assert got.isneginf().equal(want.isneginf())
     shown = ~want.isneginf()
     assert_near(got[shown], want[shown])
@@ -67,7 +67,7 @@ def test_restriction(settings):
 def test_theirs_may_part_equal_tokens_and_ours_does_not():
     logits = torch.tensor([[1.0, 1.0, 1.0, 1.0]])
     assert theirs(logits, {"top_p": 0.3}).isneginf().sum() == 2
-    assert restrict(logits, top_p=0.3).isneginf().sum() == 0
+    assert filter_logits(logits, top_p=0.3).isneginf().sum() == 0
 
 
 SIZES = {"vocab_size": 31, "bos_token_id": None, "eos_token_id": None}

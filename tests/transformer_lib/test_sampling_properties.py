@@ -14,9 +14,9 @@ from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.sampling import (
     beam_search,
+    filter_logits,
     generate,
     pad_left,
-    restrict,
     sample,
     translate,
 )
@@ -44,7 +44,7 @@ def left(logits):
 @law
 @given(logits=COARSE, temperature=TEMPERATURES, filters=FILTERS)
 def test_restriction_keeps_the_largest_and_their_order(logits, temperature, filters):
-    restricted = restrict(logits, temperature=temperature, **filters)
+    restricted = filter_logits(logits, temperature=temperature, **filters)
     stays = left(restricted)
     assert stays[logits == logits.max()].all()
     assert_near(restricted[stays], logits[stays] / (temperature or 1.0))
@@ -58,8 +58,8 @@ def test_restriction_does_not_care_where_a_token_stands(
     logits, temperature, filters, data
 ):
     order = torch.tensor(data.draw(st.permutations(range(len(logits)))))
-    one = restrict(logits[order], temperature=temperature, **filters)
-    assert one.equal(restrict(logits, temperature=temperature, **filters)[order])
+    one = filter_logits(logits[order], temperature=temperature, **filters)
+    assert one.equal(filter_logits(logits, temperature=temperature, **filters)[order])
 
 
 @law
@@ -73,14 +73,14 @@ def test_restriction_does_not_care_where_a_token_stands(
     ),
 )
 def test_what_is_idempotent(logits, filters):
-    once = restrict(logits, **filters)
-    assert restrict(once, **filters).equal(once)
+    once = filter_logits(logits, **filters)
+    assert filter_logits(once, **filters).equal(once)
 
 
 @law
 @given(logits=COARSE, top_k=st.integers(1, 14))
 def test_top_k_leaves_k_unless_there_are_ties(logits, top_k):
-    stays = left(restrict(logits, top_k=top_k))
+    stays = left(filter_logits(logits, top_k=top_k))
     smallest = logits[stays].min()
     assert (logits > smallest).sum() < top_k
     assert stays.sum() >= min(top_k, len(logits))
@@ -91,7 +91,7 @@ def test_top_k_leaves_k_unless_there_are_ties(logits, top_k):
 def test_top_p_leaves_the_fewest_that_reach_p(logits, thousandths):
     top_p = thousandths / 1000 + 1e-7  # no sum of shares ends there
     shares = logits.softmax(-1)
-    stays = left(restrict(logits, top_p=top_p))
+    stays = left(filter_logits(logits, top_p=top_p))
     assert shares[stays].sum() >= top_p
     smallest = logits[stays].min()
     assert shares[logits > smallest].sum() < top_p
@@ -101,7 +101,9 @@ def test_top_p_leaves_the_fewest_that_reach_p(logits, thousandths):
 @given(logits=COARSE, min_p=st.sampled_from([0.011, 0.1, 0.3, 0.9]))
 def test_min_p_compares_with_the_likeliest(logits, min_p):
     shares = logits.softmax(-1)
-    assert left(restrict(logits, min_p=min_p)).equal(shares >= min_p * shares.max())
+    assert left(filter_logits(logits, min_p=min_p)).equal(
+        shares >= min_p * shares.max()
+    )
 
 
 CONFIG = {"vocab_size": 13, "d_model": 16, "n_heads": 4, "d_ff": 24, "max_len": 48}
@@ -141,7 +143,7 @@ NEW = st.integers(1, 8)
 def drawing(seeds):
     """Return a choice in which each row has its own chances."""
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-    return lambda logits: sample(restrict(logits, top_p=0.9), generators)
+    return lambda logits: sample(filter_logits(logits, top_p=0.9), generators)
 
 
 @few

@@ -13,8 +13,13 @@ from samples import normal
 from transformer_lib.blocks import Config
 from transformer_lib.cache import Int8Cache, LayerCache
 from transformer_lib.decoder import Decoder
-from transformer_lib.sampling import generate, restrict, speculative
-from transformer_lib.sampling.drafts import _passes
+from transformer_lib.sampling import (
+    DecodingSession,
+    filter_logits,
+    generate,
+    speculative,
+)
+from transformer_lib.sampling.speculative import _passes
 
 SMALL = Config(
     vocab_size=13,
@@ -27,7 +32,7 @@ SMALL = Config(
     scale_embeddings=True,  # else an untrained model says one word again and again
 )
 PROMPT = torch.tensor([[3, 1, 4, 1]])
-COLD = partial(restrict, temperature=0.0)
+COLD = partial(filter_logits, temperature=0.0)
 
 
 def model(seed=6, **changes):
@@ -80,7 +85,7 @@ def test_greedy_drafting_is_greedy_exactly(draft, n_draft, layer):
 
 
 def test_a_perfect_draft_is_always_accepted():
-    for rule in (COLD, restrict, partial(restrict, top_p=0.7)):
+    for rule in (COLD, filter_logits, partial(filter_logits, top_p=0.7)):
         passes = speculative(
             model(), model(), PROMPT, n_draft=4, max_new_tokens=23, rule=rule
         )
@@ -128,8 +133,10 @@ def test_it_stops_behind_the_end():
         assert got == text[: text.index(end_id) + 1]
 
 
-class Table:
-    """A reader whose logits depend on the last two tokens, in place of a model."""
+class Table(DecodingSession):
+    """A session whose logits depend on the last two tokens, without a model."""
+
+    tokens = torch.tensor([[2, 0]])
 
     def __init__(self, seed):
         self.table = normal(seed, 5, 5, 5, dtype=torch.float64)
@@ -143,16 +150,10 @@ class Table:
         assert 0 < length <= self.length
         self.text = self.text[:, :length]
 
-    def branch(self, rows):
-        raise NotImplementedError
-
     def __call__(self, tokens, last=1):
         self.text = torch.cat((self.text, tokens), dim=1)
         ends = self.text[0, -last - 1 :]
         return self.table[ends[:-1], ends[1:]][None]
-
-
-START = torch.tensor([[2, 0]])
 
 
 def exact(seed, rule, n):
@@ -183,8 +184,8 @@ def excess(drawn, shares):
 
 
 RULES = {
-    "as it is": restrict,
-    "cut": partial(restrict, temperature=1.3, top_k=3),
+    "as it is": filter_logits,
+    "cut": partial(filter_logits, temperature=1.3, top_k=3),
 }
 
 
@@ -194,7 +195,7 @@ def test_texts_are_distributed_as_the_target_writes_them(rule, n_draft):
     generator, drawn = torch.Generator().manual_seed(n_draft), Counter()
     for _ in range(1000):
         passes = _passes(
-            [(START, lambda: Table(0)), (START, lambda: Table(1))],
+            [partial(Table, 0), partial(Table, 1)],
             n_draft=n_draft,
             max_new_tokens=3,
             rule=rule,

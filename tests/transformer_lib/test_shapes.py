@@ -12,7 +12,7 @@ from transformer_lib.positions import (
     AlibiPositions,
     SinusoidalPositions,
     alibi_slopes,
-    rotate,
+    apply_rotary,
     sinusoid,
 )
 
@@ -32,8 +32,8 @@ REFUSED = {
     "mask of another length": lambda: attention(X, X, X, torch.ones(5, 6).bool()),
     "unknown mask word": lambda: attention(X, X, X, "casual"),
     "list as mask": lambda: attention(X, X, X, [[True]]),
-    "one position too many": lambda: rotate(X, torch.arange(6)),
-    "integer vectors": lambda: rotate(X.long(), P),
+    "one position too many": lambda: apply_rotary(X, torch.arange(6)),
+    "integer vectors": lambda: apply_rotary(X.long(), P),
     "fractions where rows are counted": lambda: SinusoidalPositions().embed(
         X, P.float()
     ),
@@ -95,8 +95,13 @@ def test_positions_may_have_batch_axes_or_none():
     per_sequence = torch.stack((P, P + 3))
     assert sinusoid(P, 4).shape == (5, 4)
     assert sinusoid(per_sequence, 4).shape == (2, 5, 4)
-    assert rotate(torch.zeros(2, 3, 5, 4), P).shape == (2, 3, 5, 4)
-    assert rotate(torch.zeros(2, 3, 5, 4), per_sequence[:, None]).shape == (2, 3, 5, 4)
+    assert apply_rotary(torch.zeros(2, 3, 5, 4), P).shape == (2, 3, 5, 4)
+    assert apply_rotary(torch.zeros(2, 3, 5, 4), per_sequence[:, None]).shape == (
+        2,
+        3,
+        5,
+        4,
+    )
     assert SinusoidalPositions().embed(torch.zeros(2, 5, 4), P).shape == (2, 5, 4)
     assert causal_mask(per_sequence, per_sequence).shape == (2, 5, 5)
     assert AlibiPositions(3).bias(P[4:], P).shape == (3, 1, 5)

@@ -1,5 +1,7 @@
 """blocks/stack: what a stack is made of, and what it tells its blocks."""
 
+from functools import partial
+
 import pytest
 import torch
 from models import draw_tokens, tiny
@@ -21,7 +23,7 @@ from transformer_lib.blocks import (
     residual_layer,
     self_attention,
 )
-from transformer_lib.cache import LayerCache
+from transformer_lib.cache import LayerCache, new_cache
 from transformer_lib.decoder import Decoder
 
 BARE = without_hook("transformer_lib/blocks/stack")
@@ -30,7 +32,7 @@ X = normal(0, 2, 5, 16)
 
 def test_a_block_is_attention_and_then_the_feed_forward_layer():
     block = Block(tiny())
-    between = block.attention(X, mask="causal")
+    between = block.attention(X, partial(block.attention.layer, mask="causal"))
     assert block(X, mask="causal").equal(block.feed_forward(between))
     assert isinstance(block.feed_forward.layer, SwiGLU)
 
@@ -97,8 +99,8 @@ def test_dropout_acts_on_the_embeddings_in_training_only():
 class Pass(nn.Module):
     """A block that notes what it is told."""
 
-    def forward(self, x, **told):
-        self.told = told
+    def forward(self, x, *more, **told):
+        self.more, self.told = more, told
         return x
 
 
@@ -124,6 +126,45 @@ def test_positions_go_on_where_the_cache_stands_unless_given():
     given = torch.tensor([[7, 8], [1, 2]])
     said = told("rotary", x, cache=cache, positions=given)
     assert said["rotate"].positions.tolist() == [[[7, 8]], [[1, 2]]]
+
+
+@pytest.mark.parametrize(
+    ("shape", "reached"),
+    [((5, 5), (5, 5)), ((2, 1, 5), (2, 1, 1, 5)), ((2, 4, 5, 5), (2, 4, 5, 5))],
+)
+def test_a_mask_per_sequence_gets_an_axis_for_the_heads(shape, reached):
+    mask = torch.ones(shape, dtype=torch.bool)
+    assert told(mask=mask)["mask"].shape == reached
+
+
+def seen_in_a_window(mask):
+    """Return the mask for a token that comes when the cache has dropped four."""
+    stack = Stack(tiny(window=3), block=lambda config, attend: Pass())
+    cache = new_cache(tiny(window=3), 2, 8)
+    for store in cache:
+        store.update(torch.zeros(2, 4, 6, 4), torch.zeros(2, 4, 6, 4))
+    stack(X[:, :1], mask=mask, cache=cache)
+    return stack.blocks[1].told["mask"]
+
+
+def test_a_mask_loses_the_keys_that_a_window_dropped():
+    mask = torch.arange(7)[None] % 3 > 0
+    assert seen_in_a_window(mask).equal(mask[:, 4:])
+    one_for_all = torch.ones(1, 1, dtype=torch.bool)
+    assert seen_in_a_window(one_for_all).equal(one_for_all)
+
+
+def test_a_memory_reaches_every_block_with_its_mask():
+    stack = Stack(tiny(), block=lambda config, attend: Pass())
+    mask = torch.ones(2, 1, 6, dtype=torch.bool)
+    states, pairs = normal(1, 2, 6, 16), [(X, X), (X, 2 * X)]
+    for memory, second in ((states, states), (pairs, pairs[1])):
+        stack(X, memory=memory, memory_mask=mask)
+        got, its_mask = stack.blocks[1].more
+        assert got is second
+        assert its_mask.shape == (2, 1, 1, 6)
+    stack(X)
+    assert stack.blocks[1].more == ()
 
 
 SEES = torch.tensor([[True, True], [False, True]])

@@ -43,8 +43,8 @@ SINUSOID = Exercise(
 )
 
 ROTATE = Exercise(
-    "rotate",
-    positions.rotate,
+    "apply_rotary",
+    positions.apply_rotary,
     {"7 vectors of width 6": lambda f: f(X, P)},
     {
         "the vectors come back as they went in: "

@@ -35,7 +35,7 @@ HOTTER, TOP_K = _restricted(temperature=2.0), _restricted(top_k=2)
 TOP_P, MIN_P = _restricted(top_p=0.5), _restricted(min_p=0.45)
 TWO_CUTS = _restricted(top_k=3, top_p=0.65)
 HOT = _restricted(temperature=2.0, min_p=0.45)
-TOO_LATE = _shares(sampling.restrict(LOGITS, min_p=0.45) / 2)
+TOO_LATE = _shares(sampling.filter_logits(LOGITS, min_p=0.45) / 2)
 
 
 def _keeps(run: Run, *rows: str) -> Solution:
@@ -56,8 +56,8 @@ def _skips(run: Run) -> Solution:
 
 
 RESTRICT = Exercise(
-    "restrict",
-    sampling.restrict,
+    "filter_logits",
+    sampling.filter_logits,
     {
         "2 rows of 5 words, top_k=2, after a softmax": TOP_K,
         "2 rows of 5 words, top_k=3, top_p=0.65, after a softmax": TWO_CUTS,
@@ -97,7 +97,7 @@ RESTRICT = Exercise(
         ),
         "the words came back in another order: sort to find the floor, but return "
         "each logit in its own place": gives(
-            TOP_P, TOP_P(sampling.restrict).sort(descending=True).values
+            TOP_P, TOP_P(sampling.filter_logits).sort(descending=True).values
         ),
         "top_p cuts off the word at which the sum crosses p: it must stay, so that "
         "the words together have p, and at least one stays": _keeps(
@@ -109,10 +109,12 @@ RESTRICT = Exercise(
         "top_p keeps a word and cuts off a likelier one: cut in sorted order, then "
         "take the mask back to the words' own places, with scatter": _skips(TOP_P),
         "top_p keeps the wrong words: the fewest likeliest "
-        "that together have p": lambda f: not alike(TOP_P(f), TOP_P(sampling.restrict)),
+        "that together have p": lambda f: (
+            not alike(TOP_P(f), TOP_P(sampling.filter_logits))
+        ),
         "top_k and top_p are right alone, not together: top_p must look at what "
         "top_k has left, as if nothing else had been there": lambda f: (
-            not alike(TWO_CUTS(f), TWO_CUTS(sampling.restrict))
+            not alike(TWO_CUTS(f), TWO_CUTS(sampling.filter_logits))
         ),
         "the temperature changes nothing: divide the logits by it": gives(
             HOTTER, SHARES

@@ -20,8 +20,8 @@ from transformer_lib.encoder import Classifier, each_token
 from transformer_lib.parallel import (
     Processes,
     mean_over_processes,
-    share,
-    whole_weights,
+    shard_batch,
+    gather_state_dict,
 )
 from transformer_lib.training import (
     load_snapshot,
@@ -38,7 +38,7 @@ Wrap = Callable[[nn.Module], nn.Module]
 class Run:
     """A recipe with the machine it runs on; nothing here changes what is learned.
 
-    ``wrap`` is `torch.compile`, `data_parallel`, `sharded` or nothing.
+    ``wrap`` is `torch.compile`, `data_parallel`, `fully_shard_model` or nothing.
     """
 
     recipe: Recipe
@@ -98,7 +98,7 @@ def train_recipe(run: Run) -> tuple[nn.Module, Task, list[float]]:
 
 def _gathered(trained: nn.Module, model: nn.Module) -> nn.Module:
     """Return the new model with the weights that the processes trained together."""
-    weights = whole_weights(trained)
+    weights = gather_state_dict(trained)
     if weights:  # in the first process
         model.load_state_dict(weights)
     return model
@@ -117,7 +117,7 @@ def _batches(recipe: Recipe, task: Task, here: Processes, start: int) -> Iterato
     drawn = task.batches(
         batch_size=recipe.batch_size, generator=generator, steps=recipe.steps
     )
-    return (share(batch, here) for batch in islice(drawn, start, None))
+    return (shard_batch(batch, here) for batch in islice(drawn, start, None))
 
 
 def _resume(run: Run, model: nn.Module, optimizer: Optimizer) -> int:

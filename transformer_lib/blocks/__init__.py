@@ -1,25 +1,27 @@
 """Blocks: norms, feed-forward layers, residual connections, and stacks of them."""
 
-from transformer_lib.blocks.config import (
+from transformer_lib.blocks.config import Config
+from transformer_lib.blocks.layers import (
+    BatchNorm,
+    FeedForward,
+    LayerNorm,
+    RMSNorm,
+    SwiGLU,
+    gelu_tanh,
+    layer_norm,
+    rms_norm,
+)
+from transformer_lib.blocks.stack import (
     FEED_FORWARDS,
     NORMS,
     POSITIONS,
     RESIDUALS,
-    Config,
-)
-from transformer_lib.blocks.feed_forward import FeedForward, SwiGLU, gelu_tanh
-from transformer_lib.blocks.norms import (
-    BatchNorm,
-    LayerNorm,
-    RMSNorm,
-    layer_norm,
-    rms_norm,
-)
-from transformer_lib.blocks.residual import PostNorm, PreNorm
-from transformer_lib.blocks.stack import (
     Block,
+    PostNorm,
+    PreNorm,
     Stack,
     attention_layer,
+    embedding_layer,
     norm_layer,
     residual_layer,
     self_attention,
@@ -41,6 +43,7 @@ __all__ = [
     "Stack",
     "SwiGLU",
     "attention_layer",
+    "embedding_layer",
     "gelu_tanh",
     "layer_norm",
     "norm_layer",

@@ -1,25 +1,11 @@
 """The numbers and words that say what a transformer is made of."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin
 
-import torch.nn.functional as F
-from torch import nn
-
-from transformer_lib.blocks.feed_forward import FeedForward, SwiGLU, gelu_tanh
-from transformer_lib.blocks.norms import BatchNorm, LayerNorm, RMSNorm
-from transformer_lib.blocks.residual import PostNorm, PreNorm
 from transformer_lib.multihead import check_heads
-from transformer_lib.positions import (
-    AlibiPositions,
-    LearnedPositions,
-    NoPositions,
-    RotaryPositions,
-    RotaryScaling,
-    SinusoidalPositions,
-)
+from transformer_lib.positions import RotaryScaling
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,41 +87,6 @@ class Config:
         return cls(**values)
 
 
-NORMS: Mapping[str, Callable[..., nn.Module]] = MappingProxyType(
-    {"layer": LayerNorm, "rms": RMSNorm, "batch": BatchNorm}
-)
-FEED_FORWARDS: Mapping[str, Callable[[Config], nn.Module]] = MappingProxyType(
-    {
-        "relu": lambda c: FeedForward(c.d_model, c.d_ff, F.relu, bias=c.bias),
-        "gelu": lambda c: FeedForward(c.d_model, c.d_ff, F.gelu, bias=c.bias),
-        "gelu_tanh": lambda c: FeedForward(c.d_model, c.d_ff, gelu_tanh, bias=c.bias),
-        "swiglu": lambda c: SwiGLU(c.d_model, c.d_ff, bias=c.bias),
-    }
-)
-RESIDUALS: Mapping[str, type[PreNorm] | type[PostNorm]] = MappingProxyType(
-    {"pre": PreNorm, "post": PostNorm}
-)
-POSITIONS: Mapping[str, Callable[[Config], NoPositions]] = MappingProxyType(
-    {
-        "none": lambda c: NoPositions(),
-        "sinusoidal": lambda c: SinusoidalPositions(),
-        "learned": lambda c: LearnedPositions(c.max_len, c.d_model),
-        "rotary": lambda c: RotaryPositions(
-            base=c.rotary_base, scaling=c.rotary_scaling
-        ),
-        "alibi": lambda c: AlibiPositions(c.n_heads),
-    }
-)
-_WORDS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "norm": NORMS,
-        "feed_forward": FEED_FORWARDS,
-        "residual": RESIDUALS,
-        "positions": POSITIONS,
-    }
-)
-
-
 def _check_sizes(config: Config) -> None:
     """Refuse sizes below 1."""
     names = "vocab_size d_model n_layers n_heads d_ff max_len d_head window".split()
@@ -148,15 +99,17 @@ def _check_sizes(config: Config) -> None:
 
 
 def _check_words(config: Config) -> None:
-    """Refuse words that stand in no table."""
-    for field, table in _WORDS.items():
-        word = getattr(config, field)
-        if word not in table:
-            raise ValueError(f"{field} must be one of {sorted(table)}, got {word!r}")
+    """Refuse words that are none of those in a field's annotation."""
+    for field in fields(config):
+        words, word = get_args(field.type), getattr(config, field.name)
+        if get_origin(field.type) is Literal and word not in words:
+            raise ValueError(
+                f"{field.name} must be one of {sorted(words)}, got {word!r}"
+            )
 
 
 def _check_even(config: Config) -> None:
-    """Refuse odd widths where positions come as pairs of numbers."""
+    """Refuse odd widths where positions are pairs of numbers."""
     widths = {"sinusoidal": config.d_model, "rotary": config.head_width}
     width = widths.get(config.positions, 2)
     if width % 2:

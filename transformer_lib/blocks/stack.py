@@ -1,22 +1,125 @@
-"""Blocks, and stacks of them."""
+"""Blocks: layers on a residual stream; and stacks of blocks."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_lib.attention import Attend, fused_attention
-from transformer_lib.blocks.config import (
-    FEED_FORWARDS,
-    NORMS,
-    POSITIONS,
-    RESIDUALS,
-    Config,
+from transformer_lib.blocks.config import Config
+from transformer_lib.blocks.layers import (
+    BatchNorm,
+    FeedForward,
+    LayerNorm,
+    RMSNorm,
+    SwiGLU,
+    gelu_tanh,
 )
+from transformer_lib.embeddings import Embedding
 from transformer_lib.masks import causal_mask, windowed
-from transformer_lib.multihead import HeadsMask, KeyValueStore, MultiHeadAttention
-from transformer_lib.positions import Rotation
+from transformer_lib.multihead import HeadsMask, KeysValues, KVCache, MultiHeadAttention
+from transformer_lib.positions import (
+    AlibiPositions,
+    LearnedPositions,
+    NoPositions,
+    RotaryPositions,
+    Rotation,
+    SinusoidalPositions,
+)
+
+Layer = Callable[[Tensor], Tensor]
+
+
+class PreNorm(nn.Module):
+    """x + dropout(layer(norm(x))): the stream itself is never normalized.
+
+    Source: Xiong et al. 2020, table 1.
+    """
+
+    def __init__(self, norm: nn.Module, layer: nn.Module, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.norm, self.layer, self.dropout = norm, layer, dropout
+
+    def forward(
+        self, x: Float[Tensor, "batch seq d_model"], layer: Layer | None = None
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Return x plus what the layer makes of the normalized x.
+
+        A layer that takes more than x is given with the rest filled in (`partial`).
+        """
+        change = (layer or self.layer)(self.norm(x))
+        return x + F.dropout(change, self.dropout, self.training)
+
+    @staticmethod
+    def last(norm: nn.Module) -> nn.Module:
+        """Return the norm that a stack of such layers needs at its end."""
+        return norm
+
+
+class PostNorm(nn.Module):
+    """norm(x + dropout(layer(x))): the paper's order.
+
+    Source: Vaswani et al. 2017, section 3.1.
+    """
+
+    def __init__(self, norm: nn.Module, layer: nn.Module, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.norm, self.layer, self.dropout = norm, layer, dropout
+
+    def forward(
+        self, x: Float[Tensor, "batch seq d_model"], layer: Layer | None = None
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Return the normalized sum of x and what the layer makes of it.
+
+        A layer that takes more than x is given with the rest filled in (`partial`).
+        """
+        change = (layer or self.layer)(x)
+        return self.norm(x + F.dropout(change, self.dropout, self.training))
+
+    @staticmethod
+    def last(norm: nn.Module) -> nn.Module:
+        """Return nothing to do: the stream is normalized already."""
+        return nn.Identity()
+
+
+NORMS: Mapping[str, Callable[..., nn.Module]] = MappingProxyType(
+    {"layer": LayerNorm, "rms": RMSNorm, "batch": BatchNorm}
+)
+FEED_FORWARDS: Mapping[str, Callable[[Config], nn.Module]] = MappingProxyType(
+    {
+        "relu": lambda c: FeedForward(c.d_model, c.d_ff, F.relu, bias=c.bias),
+        "gelu": lambda c: FeedForward(c.d_model, c.d_ff, F.gelu, bias=c.bias),
+        "gelu_tanh": lambda c: FeedForward(c.d_model, c.d_ff, gelu_tanh, bias=c.bias),
+        "swiglu": lambda c: SwiGLU(c.d_model, c.d_ff, bias=c.bias),
+    }
+)
+RESIDUALS: Mapping[str, type[PreNorm] | type[PostNorm]] = MappingProxyType(
+    {"pre": PreNorm, "post": PostNorm}
+)
+POSITIONS: Mapping[str, Callable[[Config], NoPositions]] = MappingProxyType(
+    {
+        "none": lambda c: NoPositions(),
+        "sinusoidal": lambda c: SinusoidalPositions(),
+        "learned": lambda c: LearnedPositions(c.max_len, c.d_model),
+        "rotary": lambda c: RotaryPositions(
+            base=c.rotary_base, scaling=c.rotary_scaling
+        ),
+        "alibi": lambda c: AlibiPositions(c.n_heads),
+    }
+)
+
+
+def embedding_layer(config: Config) -> Embedding:
+    """Build the embedding, scaled as the config says.
+
+    Source: Vaswani et al. 2017, section 3.4.
+    """
+    scale = config.d_model**0.5 if config.scale_embeddings else 1.0
+    return Embedding(config.vocab_size, config.d_model, scale=scale)
 
 
 def attention_layer(config: Config, attend: Attend) -> MultiHeadAttention:
@@ -47,13 +150,13 @@ def norm_layer(config: Config) -> nn.Module:
     return NORMS[config.norm](config.d_model, eps=config.norm_eps, bias=config.bias)
 
 
-def residual_layer(config: Config, layer: nn.Module) -> nn.Module:
+def residual_layer(config: Config, layer: nn.Module) -> PreNorm | PostNorm:
     """Put a layer on the residual stream. Source: Vaswani et al. 2017, section 3.1."""
     return RESIDUALS[config.residual](norm_layer(config), layer, config.dropout)
 
 
 class Block(nn.Module):
-    """Tokens look at each other, then each thinks by itself.
+    """Tokens attend to each other, then each computes by itself.
 
     Source: Vaswani et al. 2017, section 3.1.
     """
@@ -71,15 +174,15 @@ class Block(nn.Module):
         *,
         mask: HeadsMask | None = None,
         rotate: Rotation | None = None,
-        cache: KeyValueStore | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return the stream after both layers."""
-        x = self.attention(x, mask=mask, rotate=rotate, cache=cache)
-        return self.feed_forward(x)
+        heads = partial(self.attention.layer, mask=mask, rotate=rotate, cache=cache)
+        return self.feed_forward(self.attention(x, heads))
 
 
 class Stack(nn.Module):
-    """Blocks one after the other, told the positions at all three doors.
+    """Blocks one after the other, told the positions in all three ways.
 
     Source: Vaswani et al. 2017, section 3.1.
     """
@@ -104,42 +207,60 @@ class Stack(nn.Module):
         *,
         positions: Int[Tensor, "*b seq"] | None = None,
         mask: HeadsMask | None = None,
-        cache: Sequence[KeyValueStore] | None = None,
-        blocks: Sequence[Callable[..., Tensor]] | None = None,
+        cache: Sequence[KVCache] | None = None,
+        memory: Tensor | Sequence[KeysValues] | None = None,
+        memory_mask: HeadsMask | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return the states after the last block.
 
         Positions count on from the cache unless given; a batch that is padded on the
-        left gives its own, one row a sequence. ``blocks`` are the stack's own unless
-        given: those of an encoder-decoder come with the source bound to them.
+        left gives its own, one row a sequence. Blocks that attend to a ``memory`` get
+        the same states, or each its own keys and values.
 
         Raises:
             ValueError: if the cache has not one store per layer.
         """
         stores = _stores(cache, len(self.blocks))
-        x, mask, rotate = self.enter(x, positions, mask, _length(cache))
-        layers: Iterable[Callable[..., Tensor]] = blocks or self.blocks
-        for block, store in zip(layers, stores, strict=True):
-            x = block(x, mask=mask, rotate=rotate, cache=store)
+        memories = _memories(memory, memory_mask, len(self.blocks))
+        x, mask, rotate = self.enter(x, positions=positions, mask=mask, cache=cache)
+        for block, store, more in zip(self.blocks, stores, memories, strict=True):
+            x = block(x, *more, mask=mask, rotate=rotate, cache=store)
         return self.norm(x)
 
     def enter(
-        self, x: Tensor, positions: Tensor | None, mask: HeadsMask | None, start: int
-    ) -> tuple[Tensor, HeadsMask | None, Rotation | None]:
-        """Tell the positions: return the embeddings, the mask and the rotation."""
+        self,
+        x: Float[Tensor, "batch seq d_model"],
+        *,
+        positions: Int[Tensor, "*b seq"] | None = None,
+        mask: HeadsMask | None = None,
+        cache: Sequence[KVCache] | None = None,
+    ) -> tuple[
+        Float[Tensor, "batch seq d_model"],
+        HeadsMask | None,
+        Rotation | None,
+    ]:
+        """Return what the first block gets: the stream, the mask and the rotation.
+
+        The mask is then as the kernel takes it: it has an axis for the heads, holds
+        the positions' bias, and leaves out the keys that the cache dropped.
+        """
+        start = cache[0].length if cache else 0
         end = start + x.shape[1]
-        places = torch.arange(end, device=x.device)[None]
-        new = places[:, start:]
-        bias = self.positions.bias(new, places)
-        mask = mask if bias is None else _with_bias(mask, bias, new, places)
-        positions = new if positions is None else positions
+        first = getattr(cache[0], "dropped", 0) if cache else 0
+        columns = torch.arange(end, device=x.device)[None]
+        queries, keys = columns[:, start:], columns[:, first:]
+        if first and isinstance(mask, Tensor) and mask.shape[-1] == end:
+            mask = mask[..., first:]
+        bias = self.positions.bias(queries, keys)
+        mask = _for_heads(mask)
+        if bias is not None:
+            mask = _biased(mask, bias, queries, keys)
+        positions = queries if positions is None else positions
         x = self.dropout(self.positions.embed(x, positions))
         return x, mask, self.positions.rotation(positions)
 
 
-def _stores(
-    cache: Sequence[KeyValueStore] | None, n_layers: int
-) -> Sequence[KeyValueStore | None]:
+def _stores(cache: Sequence[KVCache] | None, n_layers: int) -> Sequence[KVCache | None]:
     """Return one store, or None, for each layer."""
     stores = [None] * n_layers if cache is None else cache
     if len(stores) != n_layers:
@@ -149,20 +270,31 @@ def _stores(
     return stores
 
 
-def _length(cache: Sequence[KeyValueStore] | None) -> int:
-    """Return how many tokens the cache has seen."""
-    return cache[0].length if cache else 0
+def _memories(
+    memory: Tensor | Sequence[KeysValues] | None, mask: HeadsMask | None, n_layers: int
+) -> Sequence[tuple[object, ...]]:
+    """Return what each block gets besides the stream: memory and mask, or nothing."""
+    if memory is None:
+        return [()] * n_layers
+    each = [memory] * n_layers if isinstance(memory, Tensor) else memory
+    return [(one, _for_heads(mask)) for one in each]
 
 
-def _with_bias(
+def _for_heads(mask: HeadsMask | None) -> HeadsMask | None:
+    """Give a mask per sequence (batch, q_len, kv_len) an axis for the heads."""
+    if isinstance(mask, Tensor) and mask.ndim == 3:
+        return mask[:, None]
+    return mask
+
+
+def _biased(
     mask: HeadsMask | None, bias: Tensor, queries: Tensor, keys: Tensor
 ) -> Tensor:
     """Return one mask that shifts the scores by the bias and hides what is hidden."""
     if mask is None:
         return bias
     if isinstance(mask, str):
-        mask = causal_mask(queries, keys)
-    mask = mask[:, None] if mask.ndim == 3 else mask
+        mask = causal_mask(queries, keys)[:, None]
     if mask.dtype == torch.bool:
         return bias.masked_fill(~mask, -torch.inf)
     return mask + bias

@@ -1,6 +1,7 @@
-"""Generation: one token after the other, each handed over as soon as it is chosen."""
+"""Generation: one token after the other, each yielded as soon as it is chosen."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 from jaxtyping import Float, Int
@@ -9,18 +10,12 @@ from torch import Tensor
 from transformer_lib.cache import LayerCache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
-from transformer_lib.sampling.choices import greedy
-from transformer_lib.sampling.inputs import check_ids
-from transformer_lib.sampling.readers import (
-    LayerKind,
-    Opening,
-    evaluating,
-    open_prompts,
-    open_sources,
-)
+from transformer_lib.sampling.logits import greedy
+from transformer_lib.sampling.session import DecodingSession, LayerKind, Start, stream
+from transformer_lib.sampling.validation import check_ids, check_prompts, check_sources
 
 Choose = Callable[[Float[Tensor, "batch vocab"]], Int[Tensor, " batch"]]
-"""Takes a token for each row of logits: `greedy`, or `sample` after `restrict`."""
+"""Takes a token for each row of logits: `greedy`, or `sample` after `filter_logits`."""
 
 
 def generate(
@@ -34,7 +29,7 @@ def generate(
     pad_id: int = 0,
     layer: LayerKind = LayerCache,
 ) -> Iterator[Int[Tensor, " batch"]]:
-    """Yield the next token of each text, again and again, until all have ended.
+    """Yield the next token of each text, until all have ended.
 
     Prompts of several ``lengths`` end at the right edge (`pad_left`). Every token is
     read once: ``layer`` stores keep its keys and values. A text ends with ``end_id``,
@@ -45,9 +40,16 @@ def generate(
         ValueError: before any token, if prompts and settings do not fit the decoder.
     """
     check_ids(decoder.config, end=end_id, pad=pad_id)
-    opening = open_prompts(decoder, prompts, lengths, max_new_tokens, layer)
-    tokens = _tokens(opening, max_new_tokens, choose, end_id, pad_id)
-    return hand_over(tokens, decoder)
+    check_prompts(decoder.config, prompts, lengths, max_new_tokens)
+    start = partial(
+        DecodingSession.from_prompts,
+        decoder,
+        prompts,
+        lengths,
+        max_new_tokens=max_new_tokens,
+        layer=layer,
+    )
+    return stream(_tokens(start, max_new_tokens, choose, end_id, pad_id), decoder)
 
 
 def translate(
@@ -71,7 +73,9 @@ def translate(
         ValueError: before any token, if sources and settings do not fit the model.
     """
     check_ids(model.config, end=end_id, pad=pad_id)
-    opening = open_sources(
+    check_sources(model.config, sources, lengths, start_id, max_new_tokens)
+    start = partial(
+        DecodingSession.from_sources,
         model,
         sources,
         lengths,
@@ -79,24 +83,23 @@ def translate(
         max_new_tokens=max_new_tokens,
         layer=layer,
     )
-    tokens = _tokens(opening, max_new_tokens, choose, end_id, pad_id)
-    return hand_over(tokens, model)
+    return stream(_tokens(start, max_new_tokens, choose, end_id, pad_id), model)
 
 
 @torch.inference_mode()
 def _tokens(
-    opening: Opening,
+    start: Start,
     max_new_tokens: int,
     choose: Choose,
     end_id: int | None,
     pad_id: int,
 ) -> Iterator[Tensor]:
-    """Read, choose, hand over, and read on."""
-    tokens, start = opening
-    read = start()
+    """Read, choose, yield, and read on."""
+    session = start()
+    tokens = session.tokens
     ended = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
     for _ in range(max_new_tokens):
-        chosen = choose(read(tokens)[:, -1])
+        chosen = choose(session(tokens)[:, -1])
         _check_chosen(chosen, len(tokens))
         if end_id is not None:
             chosen = chosen.masked_fill(ended, pad_id)
@@ -105,13 +108,6 @@ def _tokens(
         if end_id is not None and bool(ended.all()):
             return
         tokens = chosen[:, None]
-
-
-def hand_over(made: Iterator[Tensor], *models: torch.nn.Module) -> Iterator[Tensor]:
-    """Yield what is made, as ordinary tensors, while the models are in eval mode."""
-    with evaluating(*models):
-        for tokens in made:
-            yield tokens.clone()  # outside of inference mode, so gradients may use it
 
 
 def _check_chosen(chosen: Tensor, batch: int) -> None:

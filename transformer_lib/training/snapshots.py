@@ -99,7 +99,7 @@ def _moved(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     if shards:
         raise ValueError(
             "a snapshot holds whole weights, not shards of a model on several "
-            f"processes, got shards of {shards}; see whole_weights of parallel"
+            f"processes, got shards of {shards}; see gather_state_dict of parallel"
         )
     moved = [p for group in optimizer.param_groups for p in group["params"]]
     strangers = [tuple(p.shape) for p in moved if p not in names]

@@ -52,7 +52,7 @@ def table_by_stack(positions, d_model):
 
 
 def turned(sign=-1, other=1, speed=1.0, pairs="halves", places=lambda p: p):
-    """Return `rotate` as a learner writes it, with one thing to get wrong."""
+    """Return `apply_rotary` as a learner writes it, with one thing to get wrong."""
 
     def solution(x, positions):
         angles = places(positions)[:, None] * frequencies(x.shape[-1]).float() * speed
@@ -109,7 +109,7 @@ WRONG_SOLUTIONS = {
         },
         right={"by loops": table_by_loops, "stacked": table_by_stack},
     ),
-    "rotate": Cases(
+    "apply_rotary": Cases(
         wrong={
             "does nothing": Wrong(lambda x, positions: x.clone(), "as they went in"),
             "turned backwards": Wrong(turned(sign=1, other=-1), "minus sign"),

@@ -57,7 +57,7 @@ def filters(
     min_p_cut=relative,
     hide=hidden,
 ):
-    """Return `restrict` as a learner writes it, with one thing to get wrong."""
+    """Return `filter_logits` as a learner writes it, with one thing to get wrong."""
 
     def solution(logits, *, temperature=1.0, top_k=None, top_p=None, min_p=None):
         logits = heat(logits, temperature)
@@ -215,7 +215,7 @@ COUNT = "there must be width=4"
 WHERE = "not where they come from"
 
 WRONG_SOLUTIONS = {
-    "restrict": Cases(
+    "filter_logits": Cases(
         wrong={
             "temperature multiplies": Wrong(
                 filters(lambda x, t: x * t), "the wrong way round"

@@ -16,7 +16,7 @@ from transformer_book.figures.state import (
     check_value,
     number,
 )
-from transformer_lib.positions import frequencies, rotate
+from transformer_lib.positions import frequencies, apply_rotary
 
 _QUERY = [1.1, -0.5, 0.7, 0.9, 0.8, 1.0, 0.9, -0.4]
 _KEY = [0.4, 0.3, 1.0, 0.5, 1.2, 0.9, 0.3, 0.3]
@@ -38,7 +38,7 @@ class RoPERotor(RoundedFigure):
     """Turn a query at position `m` and a key at position `n`, as RoPE does.
 
     `query` and `key` have 2 to 16 numbers. Dimensions (i, i + d / 2) are a pair, the
-    hand of a clock, as in `transformer_lib.positions.rotate`; `base` sets the speeds.
+    hand of a clock, as in `transformer_lib.positions.apply_rotary`; `base` sets the speeds.
     `pair` is the pair that the reader holds, or -1.
     """
 
@@ -97,7 +97,7 @@ class RoPERotor(RoundedFigure):
     def _turned(self, vector: list[float | int], position: int) -> Tensor:
         x = torch.tensor([vector], dtype=torch.float64)
         place = torch.tensor([position], dtype=torch.float64)
-        return rotate(x, place, base=self.base).reshape(2, -1)
+        return apply_rotary(x, place, base=self.base).reshape(2, -1)
 
     def score(self) -> float:
         """Return the dot product of the turned query and the turned key."""
@@ -108,7 +108,7 @@ class RoPERotor(RoundedFigure):
         places = torch.arange(-4 * LAST, 4 * LAST + 1, dtype=torch.float64) / 4
         query = torch.tensor([self.query], dtype=torch.float64).expand(len(places), -1)
         key = torch.tensor(self.key, dtype=torch.float64)
-        return as_lists(rotate(query, places, base=self.base) @ key)
+        return as_lists(apply_rotary(query, places, base=self.base) @ key)
 
     def held(self) -> int | None:
         """Return the held pair, or None."""

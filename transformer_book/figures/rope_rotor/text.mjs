@@ -71,7 +71,7 @@ export function pytorch({ query, key, m, n, base }, { pairs }) {
   return [
     "import torch",
     "",
-    "from transformer_lib.positions import rotate",
+    "from transformer_lib.positions import apply_rotary",
     "",
     `query = ${tensor(query.map(float))}`,
     `key = ${tensor(key.map(float))}`,
@@ -79,7 +79,7 @@ export function pytorch({ query, key, m, n, base }, { pairs }) {
     "",
     "",
     "def parts(m, n):",
-    `    q, k = rotate(query, m, base=${float(base)}), rotate(key, n, base=${float(base)})`,
+    `    q, k = apply_rotary(query, m, base=${float(base)}), apply_rotary(key, n, base=${float(base)})`,
     `    return (q * k).reshape(2, ${pairs.length}).sum(dim=0)  # split-half pairs`,
     "",
     "",

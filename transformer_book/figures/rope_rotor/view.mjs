@@ -225,9 +225,9 @@ function build(ui) {
         " · speed)",
       ],
       code: [
-        ["query", "rotate(q, m)", "query"],
+        ["query", "apply_rotary(q, m)", "query"],
         " @ ",
-        ["key", "rotate(k, n)", "key"],
+        ["key", "apply_rotary(k, n)", "key"],
         ".T",
       ],
     },

@@ -28,7 +28,7 @@ class SamplingDesk(ServesWeights, Figure):
 
     `text` and the tokens `drawn` after it are what was read; `logits` are the answer
     to `asked`, one for each of `tokens`, and `source` gave it: the shipped model, or
-    Python. The settings are those of `restrict`, where `top_k` 0, `top_p` 1 and
+    Python. The settings are those of `filter_logits`, where `top_k` 0, `top_p` 1 and
     `min_p` 0 change nothing. `count` draws are shown, `trap` writes on greedily
     beside the sampled text, and `held` is the token that the reader holds, or -1.
     """

@@ -43,7 +43,7 @@ const FLOORS = {
 /**
  * Logits -> next tokens, the likeliest first: { order, before, after, cut, share }, where cut
  * says what cuts a token off, or "", and `share` what the temperature alone gives to those
- * that stay (at 0, the model). The rules and their order are those of restrict.
+ * that stay (at 0, the model). The rules and their order are those of filter_logits.
  */
 export function reshape(logits, settings) {
   const order = Array.from(logits, (_, i) => i).sort((a, b) => logits[b] - logits[a]);

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_book.figures.position_lab.numbers import draws
-from transformer_lib.sampling import restrict
+from transformer_lib.sampling import filter_logits
 
 RUN = 4
 """Tokens of a run that counts as a repeat when it comes again."""
@@ -28,7 +28,7 @@ class Settings(NamedTuple):
     min_p: float  # 0 is off
 
     def filters(self) -> list[tuple[str, dict[str, Any]]]:
-        """Name the filters that are on, with the words for `restrict`, in order."""
+        """Name the filters that are on, with the words for `filter_logits`, in order."""
         return [
             (name.replace("_", "-"), {name: value})
             for name, value, off in (
@@ -50,15 +50,15 @@ class Distribution(NamedTuple):
 
 
 def reshape(logits: Sequence[float], settings: Settings) -> Distribution:
-    """Return the distribution before and after, by the rules of `restrict`."""
+    """Return the distribution before and after, by the rules of `filter_logits`."""
     order = sorted(range(len(logits)), key=lambda i: -logits[i])
     ordered = torch.tensor([logits[i] for i in order], dtype=torch.float64)
     given: dict[str, Any] = {"temperature": settings.temperature}
-    kept = restrict(ordered, **given)
+    kept = filter_logits(ordered, **given)
     cut = ["temperature" if gone else "" for gone in kept.isinf().tolist()]
     for name, words in settings.filters():
         given |= words
-        kept = restrict(ordered, **given)
+        kept = filter_logits(ordered, **given)
         gone = kept.isinf().tolist()
         cut = [why or (name if out else "") for why, out in zip(cut, gone, strict=True)]
     after = kept.softmax(dim=-1)

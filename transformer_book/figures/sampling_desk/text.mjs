@@ -134,7 +134,7 @@ const rows = (list, show) =>
 
 const float = (x) => (Number.isInteger(x) ? `${x}.0` : String(x));
 
-/** What restrict is called with: [name, value as Python writes it]. */
+/** What filter_logits is called with: [name, value as Python writes it]. */
 export const asked = (state) => [
   ["temperature", float(state.temperature)],
   ...filters(state).map(([, name, value]) => [
@@ -151,13 +151,13 @@ export function pytorch(state, { logits, order, before, after, cut, drawn }) {
   return [
     "import torch",
     "",
-    "from transformer_lib.sampling import restrict",
+    "from transformer_lib.sampling import filter_logits",
     "",
     `logits = torch.tensor([${rows(Array.from(logits), (x) => number(x, 4))}\n], dtype=torch.float64)`,
     `shown = [${shown.join(", ")}]  # ids of the likeliest tokens`,
     ...shown.map((id) => `#   ${id}: ${python(quote(state.tokens[id]))}`),
     "",
-    `kept = restrict(logits, ${words.join(", ")})`,
+    `kept = filter_logits(logits, ${words.join(", ")})`,
     "for one, expected in (",
     ...[
       ["logits", before],

@@ -35,7 +35,7 @@ function build(ui) {
         "(logits / T))",
       ],
       code: (state) => [
-        "restrict(logits",
+        "filter_logits(logits",
         ...asked(state).flatMap(([name, value], i) => [
           ", ",
           [i ? "cut" : "after", `${name}=${value}`],

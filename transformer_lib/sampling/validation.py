@@ -1,4 +1,4 @@
-"""Inputs: prompts of different lengths in one batch, and what is refused."""
+"""Validation: prompts of different lengths in one batch, and what is refused."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,42 @@ def pad_left(
     return torch.tensor(rows), torch.tensor(lengths)
 
 
-def check_texts(tokens: Tensor, lengths: Tensor | None, config: Config) -> None:
+def check_prompts(
+    config: Config, prompts: Tensor, lengths: Tensor | None, max_new_tokens: int
+) -> None:
+    """Refuse prompts that a decoder cannot continue by so many tokens."""
+    _check_texts(config, prompts, lengths)
+    _check_lengths(config, prompts.shape[1], max_new_tokens)
+
+
+def check_sources(
+    config: Config,
+    sources: Tensor,
+    lengths: Tensor | None,
+    start_id: int,
+    max_new_tokens: int,
+) -> None:
+    """Refuse sources that an encoder-decoder cannot read, or targets too long."""
+    _check_texts(config, sources, lengths)
+    check_ids(config, start=start_id)
+    _check_lengths(config, 1, max_new_tokens)
+    if sources.shape[1] > config.max_len:
+        raise ValueError(
+            f"a source must fit max_len={config.max_len}, got {sources.shape[1]} tokens"
+        )
+
+
+def check_ids(config: Config, **ids: int | None) -> None:
+    """Refuse ids that are no tokens."""
+    for name, token in ids.items():
+        if token is not None and not 0 <= token < config.vocab_size:
+            raise ValueError(
+                f"ids must be from 0 to vocab_size - 1 = {config.vocab_size - 1}, "
+                f"got {name} id {token}"
+            )
+
+
+def _check_texts(config: Config, tokens: Tensor, lengths: Tensor | None) -> None:
     """Refuse texts that are empty, or whose tokens the model does not know."""
     if 0 in tokens.shape:
         raise ValueError(
@@ -52,17 +87,7 @@ def check_texts(tokens: Tensor, lengths: Tensor | None, config: Config) -> None:
         )
 
 
-def check_ids(config: Config, **ids: int | None) -> None:
-    """Refuse ids that are no tokens."""
-    for name, token in ids.items():
-        if token is not None and not 0 <= token < config.vocab_size:
-            raise ValueError(
-                f"ids must be from 0 to vocab_size - 1 = {config.vocab_size - 1}, "
-                f"got {name} id {token}"
-            )
-
-
-def check_room(config: Config, width: int, max_new_tokens: int) -> None:
+def _check_lengths(config: Config, width: int, max_new_tokens: int) -> None:
     """Refuse texts that would outgrow the model, before the first token."""
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens must be at least 1, got {max_new_tokens}")

@@ -1,4 +1,4 @@
-"""Choices: what is left of the distribution, and which token is taken from it."""
+"""Logits: which tokens are left of the distribution, and which one is taken."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Generator, Tensor
 
 
-def restrict(
+def filter_logits(
     logits: Float[Tensor, "*batch vocab"],
     *,
     temperature: float = 1.0,

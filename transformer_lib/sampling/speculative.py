@@ -1,6 +1,7 @@
 """Speculative decoding: a small model drafts, the large one checks in one pass."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import cast
 
 import torch
@@ -9,18 +10,12 @@ from torch import Generator, Tensor
 
 from transformer_lib.cache import LayerCache
 from transformer_lib.decoder import Decoder
-from transformer_lib.sampling.choices import restrict, sample
-from transformer_lib.sampling.generation import hand_over
-from transformer_lib.sampling.inputs import check_ids
-from transformer_lib.sampling.readers import (
-    LayerKind,
-    Opening,
-    Reader,
-    open_prompts,
-)
+from transformer_lib.sampling.logits import filter_logits, sample
+from transformer_lib.sampling.session import DecodingSession, LayerKind, Start, stream
+from transformer_lib.sampling.validation import check_ids, check_prompts
 
 Rule = Callable[[Float[Tensor, "rows vocab"]], Float[Tensor, "rows vocab"]]
-"""Says which distribution to draw from: `restrict` with its settings."""
+"""Says which distribution to draw from: `filter_logits` with its settings."""
 
 
 def speculative(
@@ -30,7 +25,7 @@ def speculative(
     *,
     n_draft: int,
     max_new_tokens: int,
-    rule: Rule = restrict,
+    rule: Rule = filter_logits,
     generator: Generator | None = None,
     end_id: int | None = None,
     layer: LayerKind = LayerCache,
@@ -47,24 +42,33 @@ def speculative(
     """
     _check_pair(target, draft, prompt, n_draft)
     check_ids(target.config, end=end_id)
-    openings = [
-        open_prompts(model, prompt, None, max_new_tokens, layer)
+    for model in (target, draft):
+        check_prompts(model.config, prompt, None, max_new_tokens)
+    starts = [
+        partial(
+            DecodingSession.from_prompts,
+            model,
+            prompt,
+            None,
+            max_new_tokens=max_new_tokens,
+            layer=layer,
+        )
         for model in (target, draft)
     ]
     passes = _passes(
-        openings,
+        starts,
         n_draft=n_draft,
         max_new_tokens=max_new_tokens,
         end_id=end_id,
         rule=rule,
         generator=generator,
     )
-    return hand_over(passes, target, draft)
+    return stream(passes, target, draft)
 
 
 @torch.inference_mode()
 def _passes(
-    openings: Sequence[Opening],
+    starts: Sequence[Start],
     *,
     n_draft: int,
     max_new_tokens: int,
@@ -73,9 +77,8 @@ def _passes(
     generator: Generator | None,
 ) -> Iterator[Tensor]:
     """Draft, check, and forget what was refused, until the text is long enough."""
-    (text, start_target), (_, start_draft) = openings
-    target, draft = start_target(), start_draft()
-    left = max_new_tokens
+    target, draft = (start() for start in starts)
+    text, left = target.tokens, max_new_tokens
     while left > 0:
         n = min(n_draft, left - 1)  # the target's own token needs no draft
         longer, proposed = _propose(draft, text, n, rule, generator)
@@ -87,13 +90,17 @@ def _passes(
         if end_id is not None and bool((new == end_id).any()):
             new, left = new[: int((new == end_id).nonzero()[0]) + 1], 0
         text = torch.cat((text, new[None]), dim=1)
-        for reader in (target, draft):
-            _forget(reader, text.shape[1] - 1)
+        for session in (target, draft):
+            _forget(session, text.shape[1] - 1)
         yield new
 
 
 def _propose(
-    draft: Reader, text: Tensor, n: int, rule: Rule, generator: Generator | None
+    draft: DecodingSession,
+    text: Tensor,
+    n: int,
+    rule: Rule,
+    generator: Generator | None,
 ) -> tuple[Tensor, list[Tensor]]:
     """Return the text with n more tokens, and the distributions they came from."""
     proposed = []
@@ -104,9 +111,11 @@ def _propose(
     return text, proposed
 
 
-def _distributions(reader: Reader, text: Tensor, last: int, rule: Rule) -> Tensor:
+def _distributions(
+    session: DecodingSession, text: Tensor, last: int, rule: Rule
+) -> Tensor:
     """Read what is new in the text; return the distributions after its last tokens."""
-    logits = reader(text[:, reader.cache[0].length :], last)[0]
+    logits = session(text[:, session.cache[0].length :], last)[0]
     return rule(logits).double().softmax(dim=-1)
 
 
@@ -127,9 +136,9 @@ def _accept(
     return torch.cat((drafted[:n_kept], sample(missing.log()[None], generator)))
 
 
-def _forget(reader: Reader, length: int) -> None:
+def _forget(session: DecodingSession, length: int) -> None:
     """Keep at most the first tokens."""
-    for store in cast(Sequence[LayerCache], reader.cache):
+    for store in cast(Sequence[LayerCache], session.cache):
         store.rewind(min(length, store.length))
 
 

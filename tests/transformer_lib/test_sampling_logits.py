@@ -1,4 +1,4 @@
-"""restrict, greedy and sample: small cases by hand, frequencies, every refusal."""
+"""filter_logits, greedy and sample: small cases by hand, frequencies, every refusal."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ import torch
 from samples import normal
 from tolerances import assert_near
 
-from transformer_lib.sampling import greedy, restrict, sample
+from transformer_lib.sampling import filter_logits, greedy, sample
 
 SHARES = torch.tensor([0.1, 0.4, 0.2, 0.3])
 LOGITS = SHARES.log()
@@ -24,11 +24,11 @@ def seeded(seed):
 
 
 def test_without_settings_nothing_changes():
-    assert restrict(LOGITS).equal(LOGITS)
+    assert filter_logits(LOGITS).equal(LOGITS)
 
 
 def test_temperature_divides():
-    assert_near(restrict(LOGITS, temperature=0.5).softmax(-1), SHARES**2 / 0.3)
+    assert_near(filter_logits(LOGITS, temperature=0.5).softmax(-1), SHARES**2 / 0.3)
 
 
 LEFT = {
@@ -57,7 +57,7 @@ LEFT = {
 
 @pytest.mark.parametrize(("settings", "left"), LEFT.values(), ids=LEFT)
 def test_what_is_left(settings, left):
-    restricted = restrict(LOGITS, **settings)
+    restricted = filter_logits(LOGITS, **settings)
     assert kept(restricted) == left
     temperature = settings.get("temperature") or 1.0
     assert_near(restricted[left], LOGITS[left] / temperature)
@@ -70,30 +70,32 @@ def test_what_is_left(settings, left):
 )
 def test_equal_logits_stay_together(settings):
     tied = torch.tensor([2.0, 1.0, 2.0, -1.0, 2.0])
-    assert kept(restrict(tied, **settings)) == [0, 2, 4]
+    assert kept(filter_logits(tied, **settings)) == [0, 2, 4]
 
 
 def test_each_row_is_restricted_by_itself():
     rows = torch.stack((LOGITS, LOGITS.flip(0)))[:, None]
-    both = restrict(rows, top_k=3, top_p=0.7)
+    both = filter_logits(rows, top_k=3, top_p=0.7)
     assert kept(both[0, 0]) == [1, 3]
     assert kept(both[1, 0]) == [0, 2]
 
 
 def test_half_precision_is_restricted_in_float32():
     logits = normal(0, 3, 500, dtype=torch.bfloat16)
-    assert restrict(logits, top_p=0.9).equal(restrict(logits.float(), top_p=0.9))
+    assert filter_logits(logits, top_p=0.9).equal(
+        filter_logits(logits.float(), top_p=0.9)
+    )
 
 
 def test_top_p_takes_the_fewest_even_where_the_sum_is_exact():
     logits = torch.tensor([-1000.0, 0.0])  # shares of exactly 0 and 1
-    assert kept(restrict(logits, top_p=1.0)) == [1]
+    assert kept(filter_logits(logits, top_p=1.0)) == [1]
 
 
 def test_what_was_cut_before_stays_cut():
     logits = torch.tensor([-torch.inf, 0.0, -torch.inf, 1.0])
     for settings in ({"top_k": 4}, {"top_p": 1.0}, {"min_p": 0.01}):
-        assert kept(restrict(logits, temperature=0.7, **settings)) == [1, 3]
+        assert kept(filter_logits(logits, temperature=0.7, **settings)) == [1, 3]
 
 
 def test_greedy_takes_the_likeliest_and_of_equals_the_first():
@@ -154,43 +156,43 @@ NAN = torch.tensor([[0.0, 1.0], [math.nan, 1.0]])
 PEAK = "the largest logit of each row must be finite, got "
 REFUSED = {
     "cold beyond zero": (
-        lambda: restrict(LOGITS, temperature=-0.5),
+        lambda: filter_logits(LOGITS, temperature=-0.5),
         r"temperature must be finite and at least 0 \(greedy\), got -0.5",
     ),
     "infinite heat": (
-        lambda: restrict(LOGITS, temperature=math.inf),
+        lambda: filter_logits(LOGITS, temperature=math.inf),
         r"temperature must be finite and at least 0 \(greedy\), got inf",
     ),
     "heat that is no number": (
-        lambda: restrict(LOGITS, temperature=math.nan),
+        lambda: filter_logits(LOGITS, temperature=math.nan),
         r"temperature must be finite and at least 0 \(greedy\), got nan",
     ),
     "heat so low that it overflows": (
-        lambda: restrict(LOGITS + 5, temperature=1e-39),
+        lambda: filter_logits(LOGITS + 5, temperature=1e-39),
         PEAK + "inf; .* write temperature=0",
     ),
     "no tokens": (
-        lambda: restrict(LOGITS, top_k=0),
+        lambda: filter_logits(LOGITS, top_k=0),
         "top_k must be at least 1, got 0; None keeps all",
     ),
     "no share": (
-        lambda: restrict(LOGITS, top_p=0.0),
+        lambda: filter_logits(LOGITS, top_p=0.0),
         "top_p must be above 0 and at most 1, got 0.0; None keeps all",
     ),
     "more than all": (
-        lambda: restrict(LOGITS, top_p=1.1),
+        lambda: filter_logits(LOGITS, top_p=1.1),
         "top_p must be above 0 and at most 1, got 1.1; None keeps all",
     ),
     "a share that is no number": (
-        lambda: restrict(LOGITS, min_p=math.nan),
+        lambda: filter_logits(LOGITS, min_p=math.nan),
         "min_p must be above 0 and at most 1, got nan; None keeps all",
     ),
     "more than the likeliest": (
-        lambda: restrict(LOGITS, min_p=2.0),
+        lambda: filter_logits(LOGITS, min_p=2.0),
         "min_p must be above 0 and at most 1, got 2.0; None keeps all",
     ),
-    "NaN, restricted": (lambda: restrict(NAN), PEAK + "nan; look at the model"),
-    "NaN, coldest": (lambda: restrict(NAN, temperature=0.0), PEAK + "nan"),
+    "NaN, restricted": (lambda: filter_logits(NAN), PEAK + "nan; look at the model"),
+    "NaN, coldest": (lambda: filter_logits(NAN, temperature=0.0), PEAK + "nan"),
     "NaN, greedy": (lambda: greedy(NAN), PEAK + "nan"),
     "NaN, sampled": (lambda: sample(NAN), PEAK + "nan"),
     "nothing left": (lambda: sample(torch.full((1, 3), -math.inf)), PEAK + "-inf"),

@@ -1,4 +1,4 @@
-"""sampling.layout: the same numbers in another order of memory."""
+"""sampling.session: the same numbers in another order of memory."""
 
 import torch
 from models import tiny

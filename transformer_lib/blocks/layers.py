@@ -1,8 +1,17 @@
-"""Norms: keep the numbers of each token at a size that the next layer can use."""
+"""The layers of a block: norms, and the feed-forward layers.
+
+A norm keeps the numbers of each token at a size that the next layer can use; a
+feed-forward layer is what each token computes by itself.
+"""
+
+from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
+
+Activation = Callable[[Tensor], Tensor]
 
 
 def layer_norm(
@@ -55,7 +64,7 @@ class LayerNorm(nn.Module):
     ) -> Float[Tensor, "*batch d_model"]:
         """Return x with the numbers of each token centered and scaled."""
         shape = self.weight.shape
-        return nn.functional.layer_norm(x, shape, self.weight, self.bias, self.eps)
+        return F.layer_norm(x, shape, self.weight, self.bias, self.eps)
 
 
 class RMSNorm(nn.Module):
@@ -73,7 +82,7 @@ class RMSNorm(nn.Module):
         self, x: Float[Tensor, "*batch d_model"]
     ) -> Float[Tensor, "*batch d_model"]:
         """Return x with the numbers of each token scaled to mean square 1."""
-        return nn.functional.rms_norm(x, self.weight.shape, self.weight, self.eps)
+        return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
 
 
 class BatchNorm(nn.Module):
@@ -92,3 +101,57 @@ class BatchNorm(nn.Module):
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return x with each feature centered and scaled over batch and sequence."""
         return self.features(x.mT).mT
+
+
+class FeedForward(nn.Module):
+    """Widen, activate, narrow: down(activation(up(x))).
+
+    The activation is a value: `relu` in the paper, `gelu` in GPT-2. Source: Vaswani
+    et al. 2017, section 3.3.
+    """
+
+    def __init__(
+        self, d_model: int, d_ff: int, activation: Activation, *, bias: bool = False
+    ) -> None:
+        super().__init__()
+        self.activation = activation
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.down = nn.Linear(d_ff, d_model, bias=bias)
+        for linear in (self.up, self.down):
+            nn.init.xavier_uniform_(linear.weight)
+
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Return what each token makes of itself."""
+        return self.down(self.activation(self.up(x)))
+
+
+class SwiGLU(nn.Module):
+    """A gate multiplies what is widened: down(silu(gate(x)) * up(x)).
+
+    Three matrices, so d_ff is 2/3 of `FeedForward`'s at equal parameters. Source:
+    Shazeer 2020, section 2.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, *, bias: bool = False) -> None:
+        super().__init__()
+        self.gate = nn.Linear(d_model, d_ff, bias=bias)
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.down = nn.Linear(d_ff, d_model, bias=bias)
+        for linear in (self.gate, self.up, self.down):
+            nn.init.xavier_uniform_(linear.weight)
+
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Return what each token makes of itself."""
+        return self.down(F.silu(self.gate(x)) * self.up(x))
+
+
+def gelu_tanh(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """GELU by its tanh formula, as GPT-2 computes it.
+
+    Source: Hendrycks and Gimpel 2016, section 2.
+    """
+    return F.gelu(x, approximate="tanh")
