@@ -22,9 +22,9 @@ from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.sampling import (
     column_major,
+    filter_logits,
     generate,
     greedy,
-    filter_logits,
     sample,
     translate,
 )

@@ -92,7 +92,9 @@ def test_copied_pytorch_fails_when_a_number_or_the_shift_is_wrong(answers):
 def test_parts_are_the_librarys_split_half_pairs():
     rotor = RoPERotor()
     query, key = torch.tensor([rotor.query]), torch.tensor([rotor.key])
-    turned = apply_rotary(query, torch.tensor([12])) * apply_rotary(key, torch.tensor([9]))
+    turned = apply_rotary(query, torch.tensor([12])) * apply_rotary(
+        key, torch.tensor([9])
+    )
     parts = [turned[0, i] + turned[0, i + 4] for i in range(4)]
     shown = torch.tensor([pair.part for pair in rotor.pairs()])
     torch.testing.assert_close(shown, torch.stack(parts), rtol=0, atol=1e-5)

@@ -24,7 +24,7 @@ from transformer_book.figures.sampling_desk.model import LONGER, MODEL
 from transformer_book.figures.sampling_desk.numbers import Settings, places, reshape
 from transformer_book.figures.sampling_desk.text import share, tail
 from transformer_book.figures.weights import dequantized, pack
-from transformer_lib.sampling import generate, filter_logits, sample
+from transformer_lib.sampling import filter_logits, generate, sample
 
 SHOWN = ROOT / "tests/figures/shown.mjs"
 NEAR = 1e-6

@@ -19,9 +19,9 @@ from transformer_lib.blocks import Config
 from transformer_lib.encoder import Classifier, each_token
 from transformer_lib.parallel import (
     Processes,
+    gather_state_dict,
     mean_over_processes,
     shard_batch,
-    gather_state_dict,
 )
 from transformer_lib.training import (
     load_snapshot,

@@ -9,7 +9,7 @@ from transformer_lib.sampling.beam import (
 )
 from transformer_lib.sampling.generation import Choose, generate, translate
 from transformer_lib.sampling.logits import filter_logits, greedy, sample
-from transformer_lib.sampling.session import DecodingSession, column_major
+from transformer_lib.sampling.session import DecodingSession, column_major, eval_mode
 from transformer_lib.sampling.speculative import speculative
 from transformer_lib.sampling.validation import pad_left
 
@@ -21,6 +21,7 @@ __all__ = [
     "beam_step",
     "beam_translate",
     "column_major",
+    "eval_mode",
     "filter_logits",
     "generate",
     "greedy",

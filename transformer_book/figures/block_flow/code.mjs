@@ -25,7 +25,7 @@ def read(x):  # the logit lens
     length.append(x[0, ${flow.position}].norm())
 
 with torch.no_grad():
-    x, mask, rotate = model.stack.enter(model.embedding(tokens), None, "causal", 0)
+    x, mask, rotate = model.stack.enter(model.embedding(tokens), mask="causal")
     read(x)
     for block in model.stack.blocks:
         looks = {"mask": mask, "rotate": rotate}

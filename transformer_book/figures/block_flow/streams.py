@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import torch
@@ -29,7 +29,7 @@ Walk = Iterator[tuple[Tensor, Tensor, Tensor]]
 
 def walk(stack: Stack, embedded: Tensor) -> Walk:
     """Yield the stream before each layer, what the layer adds, and the stream then."""
-    x, mask, rotate = stack.enter(embedded, None, "causal", 0)
+    x, mask, rotate = stack.enter(embedded, mask="causal")
     ways: list[dict[str, Any]] = [{"mask": mask, "rotate": rotate}, {}]
     for block in stack.blocks:
         for name, how in zip(LAYERS, ways, strict=True):
@@ -38,7 +38,7 @@ def walk(stack: Stack, embedded: Tensor) -> Walk:
             hook = place.layer.register_forward_hook(
                 lambda *a, to=added: to.append(a[2])
             )
-            after = place(x, **how)
+            after = place(x, partial(place.layer, **how))
             hook.remove()
             yield x, added[0], after
             x = after

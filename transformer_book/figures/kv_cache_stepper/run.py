@@ -10,7 +10,7 @@ from transformer_book import pretrained
 from transformer_book.figures.kv_cache_stepper.costs import sizes_of
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
-from transformer_lib.sampling.readers import evaluating
+from transformer_lib.sampling import eval_mode
 from transformer_lib.tokens import Tokenizer
 
 STEPS, MOST = 8, 16
@@ -62,7 +62,7 @@ def record(
     tokens = ids[:MOST]
     first = len(tokens)
     right, wrong = (_Writer(model, tokens, store) for _ in range(2))
-    with evaluating(model):
+    with eval_mode(model):
         for step, logits in enumerate(_reread(model, tokens)):
             right.step(logits)
             wrong.step(logits, 0 if step else None)

@@ -16,7 +16,7 @@ from transformer_book.figures.state import (
     check_value,
     number,
 )
-from transformer_lib.positions import frequencies, apply_rotary
+from transformer_lib.positions import apply_rotary, frequencies
 
 _QUERY = [1.1, -0.5, 0.7, 0.9, 0.8, 1.0, 0.9, -0.4]
 _KEY = [0.4, 0.3, 1.0, 0.5, 1.2, 0.9, 0.3, 0.3]
@@ -38,8 +38,8 @@ class RoPERotor(RoundedFigure):
     """Turn a query at position `m` and a key at position `n`, as RoPE does.
 
     `query` and `key` have 2 to 16 numbers. Dimensions (i, i + d / 2) are a pair, the
-    hand of a clock, as in `transformer_lib.positions.apply_rotary`; `base` sets the speeds.
-    `pair` is the pair that the reader holds, or -1.
+    hand of a clock, as in `transformer_lib.positions.apply_rotary`; `base` sets the
+    speeds. `pair` is the pair that the reader holds, or -1.
     """
 
     name = "rope_rotor"

@@ -28,7 +28,7 @@ class Settings(NamedTuple):
     min_p: float  # 0 is off
 
     def filters(self) -> list[tuple[str, dict[str, Any]]]:
-        """Name the filters that are on, with the words for `filter_logits`, in order."""
+        """Name the filters that are on, and the words for `filter_logits`, in order."""
         return [
             (name.replace("_", "-"), {name: value})
             for name, value, off in (

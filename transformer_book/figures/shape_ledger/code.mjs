@@ -30,7 +30,7 @@ const walked = ({ lines, bytes }, heads) => [
   "block = model.stack.blocks[0]",
   "layer, forward = block.attention.layer, block.feed_forward.layer",
   "embedded = model.embedding(tokens)",
-  "x, *_ = model.stack.enter(embedded, None, None, 0)  # + positions",
+  "x, *_ = model.stack.enter(embedded)  # + positions",
   "norm = block.attention.norm(x)",
   "projected = [linear(norm) for linear in (layer.query, layer.key, layer.value)]",
   `query, key, value = split = [split_heads(one, ${heads}) for one in projected]`,
