@@ -248,7 +248,7 @@ class Stack(nn.Module):
         end = start + x.shape[1]
         first = getattr(cache[0], "dropped", 0) if cache else 0
         columns = torch.arange(end, device=x.device)[None]
-        queries, keys = columns[:, start:], columns[:, first:]
+        queries, keys = columns[:, start:], columns[:, first:] if first else columns
         if first and isinstance(mask, Tensor) and mask.shape[-1] == end:
             mask = mask[..., first:]
         bias = self.positions.bias(queries, keys)

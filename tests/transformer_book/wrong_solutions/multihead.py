@@ -223,6 +223,7 @@ class ByLibrary(Linears):
     def forward(self, x, mask=None):
         heads = MultiHeadAttention(12, self.n_heads, bias=True)
         heads.load_state_dict(self.state_dict())
+        mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
         return heads(x, mask=mask)
 
 
