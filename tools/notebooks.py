@@ -129,7 +129,8 @@ def main() -> int:
         return 1
     kinds = {in_stored_form: asked.check, draw_stills: asked.stills, run_in_place: True}
     work = next(kind for kind, wanted in kinds.items() if wanted)
-    return 0 if all([work(path) for path in paths]) else 1
+    done = [work(path) for path in paths]
+    return 0 if all(done) else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Still pictures of live figures in stored outputs, drawn by the figures' JavaScript.
 
-A kernel writes a figure as its state alone; `make notebooks` puts in what GitHub, a page
+A kernel writes a figure as its state alone; `make notebooks` puts in what GitHub, pages
 without JavaScript, and Jupyter before a run show: sentence, pictures and table. nbval
 compares states; `tests/notebooks/test_stills.py` says when a still is out of date.
 """
