@@ -92,7 +92,7 @@ def write_pages(folder: Path) -> list[str]:
     host = (ROOT / "booksite/static/figure-host.js").read_text()
     (folder / "figure-host.js").write_text(host)
     bundler = "transformer_book/figures/bundle.mjs"
-    run_node(ROOT, bundler, "--iife", "--outdir", str(folder / "figures"))
+    run_node(ROOT, bundler, "--site", "--outdir", str(folder / "figures"))
     found = figures()
     for name, html in found.items():
         (folder / f"{name}.html").write_text(
