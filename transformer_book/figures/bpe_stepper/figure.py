@@ -4,22 +4,12 @@ from typing import Any
 
 import traitlets
 
-from transformer_book.figures.bpe_stepper import picture as pictures
-from transformer_book.figures.bpe_stepper import text as words
-from transformer_book.figures.bpe_stepper.steps import (
-    MOST,
-    Step,
-    history,
-    merged,
-    ranking,
-    size,
-)
 from transformer_book.figures.figure import Figure
 from transformer_book.figures.state import StateError, Values
-from transformer_lib.tokens import Pair, split_words
+from transformer_lib.tokens import split_words
 
-ROWS = 6
-"""Pairs that the figure lists."""
+MOST_MERGES = 300
+"""Merges that the figure goes through, at most."""
 
 _TEXT = (
     "twenty-one, twenty-two and twenty-three; seventy-one, seventy-two and "
@@ -36,7 +26,6 @@ class BPEStepper(Figure):
     """
 
     name = "bpe_stepper"
-    wording, picturing = words, pictures
 
     text = traitlets.Unicode(_TEXT)
     step = traitlets.Int(2)
@@ -51,54 +40,11 @@ class BPEStepper(Figure):
             split_words(state["text"])
         except ValueError as error:
             raise StateError(str(error)) from None
-        if not 0 <= state["step"] <= MOST:
-            raise StateError(f"step must be from 0 to {MOST}, got {state['step']}")
-        pair = state["selected"]
-        if pair and not (len(pair) == 2 and all(0 <= i < 256 + MOST for i in pair)):
+        step, pair = state["step"], state["selected"]
+        if not 0 <= step <= MOST_MERGES:
+            raise StateError(f"step must be from 0 to {MOST_MERGES}, got {step}")
+        last = 255 + MOST_MERGES
+        if pair and not (len(pair) == 2 and all(0 <= i <= last for i in pair)):
             raise StateError(
-                f"selected must be two ids from 0 to {255 + MOST}, or [], got {pair}"
+                f"selected must be two ids from 0 to {last}, or [], got {pair}"
             )
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the text."""
-        return len(self.text.encode())
-
-    @property
-    def done(self) -> int:
-        """Merges that are done: `step`, or as many as the text has."""
-        return min(self.step, len(self.steps()) - 1)
-
-    def steps(self) -> list[Step]:
-        """Return the steps from bytes to the last merge."""
-        return history(self.text).steps
-
-    def now(self) -> Step:
-        """Return the step that is shown."""
-        return self.steps()[self.done]
-
-    def tokens(self) -> list[bytes]:
-        """Return the bytes of each id, of later merges too."""
-        return history(self.text).tokens
-
-    def numbers(self) -> list[int]:
-        """Return how often each word occurs."""
-        return history(self.text).numbers
-
-    def merges(self) -> list[Pair]:
-        """Return the merges that are done."""
-        return [step.pair for step in self.steps()[: self.done] if step.pair]
-
-    def pairs(self) -> list[tuple[Pair, int]]:
-        """Return pairs and their counts, in the order they would be chosen."""
-        return ranking(self.now().counts)
-
-    def shown(self) -> list[tuple[Pair, int, int]]:
-        """Return the listed pairs, counts and ranks: the first ones, and the held."""
-        ranked = [(pair, n, i + 1) for i, (pair, n) in enumerate(self.pairs())]
-        held = [row for row in ranked[ROWS:] if list(row[0]) == self.selected]
-        return ranked[: ROWS - len(held)] + held
-
-    def size_with(self, pair: Pair) -> int:
-        """Return how many tokens the text would have with this pair merged."""
-        return size(merged(self.now().words, pair, 256 + self.done), self.numbers())

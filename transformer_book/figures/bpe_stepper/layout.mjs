@@ -1,143 +1,213 @@
 // Where everything stands: pairs, words, merges, the curve. Pure: no DOM.
-import { line, scale, tokenText } from "../kit/index.mjs";
-import { merge } from "./steps.mjs";
+import { keep, line, place, scale, text, tokenText, whole } from "../kit/index.mjs";
+import {
+  BYTES,
+  MOST_MERGES,
+  countTokens,
+  history,
+  isSame,
+  merge,
+  ranking,
+  shownStep,
+} from "./numbers.mjs";
 import { decoded, hex } from "./text.mjs";
 
 export const ROWS = 6; // pairs in the list
-export const TALL = 28; // of a line in the list
-const [ASCII, BYTE, CELL, GAP] = [13, 21, 24, 14];
+export const ROW_HEIGHT = 28; // of a line in the list
+const ASCII = 13; // width of a byte that is a sign of its own
+const BYTE = 21; // width of another byte, as its number in base 16 needs
+const CELL = 24; // height of a token
+const GAP = 14; // between words
 const SIGN = 7.6; // width of one monospace sign
+export const PHONE = 480; // below this width, a narrow picture
+const ABREAST = 620; // from this width on, learned tokens and curve stand side by side
 
 const last = (list) => list[list.length - 1];
-const visible = (text) => tokenText(text, 1000).replaceAll(" ", "␣");
+const visible = (shown) => tokenText(shown, 1000).replaceAll(" ", "␣");
+
+/** What a state must be; Python says more of what is wrong. */
+function check(state) {
+  const id = BYTES + MOST_MERGES;
+  keep(state, { text, step: whole(0, MOST_MERGES), selected: place(id, id) });
+}
+
+/** The pairs in the list, [pair, count, rank]: the first ones, and the held one. */
+function listed(ranked, selected) {
+  const rows = ranked.map(([pair, count], i) => [pair, count, i + 1]);
+  const held = rows.slice(ROWS).filter(([pair]) => isSame(pair, selected));
+  return [...rows.slice(0, ROWS - held.length), ...held];
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, room = 680) {
+  check(state);
+  const learnt = history(state.text);
+  const { steps, numbers } = learnt;
+  const { step, now } = shownStep(state);
+  const ranked = ranking(now.words, numbers);
+  const shown = listed(ranked, state.selected);
+  const sizeWith = (pair) =>
+    countTokens(
+      now.words.map((ids) => merge(ids, pair, BYTES + step)),
+      numbers,
+    );
+  const pairOf = (active) =>
+    (active?.[0] === "row" ? shown[active[1]]?.[0] : active) ?? null;
+  return {
+    ...learnt,
+    state,
+    step,
+    now,
+    ranked,
+    shown,
+    room,
+    bytes: steps[0].size,
+    half: room < ABREAST ? room : Math.floor((room - 24) / 2),
+    pairOf, // what is active, a pair or ["row", place in the list] -> the pair or null
+    sizeWith, // a pair -> the tokens of the text with it merged
+    frame: frameOf(steps[0].words, numbers, room),
+  };
+}
 
 /** A token for a chip: at most `most` signs. */
 function chip(bytes, most) {
-  const text = decoded(bytes, 2 * most) ?? bytes.slice(0, 4).map(hex).join("·");
-  return tokenText(text, most).replaceAll(" ", "␣");
+  const shown = decoded(bytes, 2 * most) ?? bytes.slice(0, 4).map(hex).join("·");
+  return tokenText(shown, most).replaceAll(" ", "␣");
 }
 
 /** [[x, text], ...] for a token whose bytes stand between `edges`. */
 function signs(bytes, edges) {
   const middle = (i) => (edges[i] + edges[i + 1]) / 2;
-  const text = bytes.some((byte) => byte > 127) ? decoded(bytes) : null;
-  if (text !== null) return [[(edges[0] + last(edges)) / 2, visible(text)]];
+  const shown = bytes.some((byte) => byte > 127) ? decoded(bytes) : null;
+  if (shown !== null) return [[(edges[0] + last(edges)) / 2, visible(shown)]];
   return bytes.map((byte, i) => [
     middle(i),
     byte > 127 ? hex(byte) : visible(String.fromCharCode(byte)),
   ]);
 }
 
-/** The first words, each at its place: { word, x, y, edges (of its bytes), cut }. */
-export function places({ steps, numbers, tokens, room, step }) {
-  const left = room < 480 ? 1 : 48; // 1: the border of a cell
-  const lines = room < 480 ? 6 : 4;
+/** The edges of a word's bytes, from 0, as far as there is room. */
+function edgesOf(bytes, room) {
+  const edges = [0];
+  for (const byte of bytes) {
+    const end = last(edges) + (byte > 127 ? BYTE : ASCII);
+    if (end > room) break;
+    edges.push(end);
+  }
+  return edges;
+}
+
+/** The first words, each at its place: { word, x, row, edges (of its bytes), cut, label }. */
+function frameOf(words, numbers, room) {
+  const narrow = room < PHONE;
+  const left = narrow ? 1 : 48; // 1: the border of a cell
+  const lines = narrow ? 6 : 4;
   const placed = [];
   let [x, row] = [left, 0];
-  for (const [w, bytes] of steps[0].words.entries()) {
-    const label = numbers[w] > 1 ? 12 + SIGN * String(numbers[w]).length : 0;
-    const edges = [0];
-    for (const byte of bytes) {
-      const end = last(edges) + (byte > 127 ? BYTE : ASCII);
-      if (end > room - left - label - 16) break;
-      edges.push(end);
-    }
+  for (const [word, bytes] of words.entries()) {
+    const label = numbers[word] > 1 ? 12 + SIGN * String(numbers[word]).length : 0;
+    const edges = edgesOf(bytes, room - left - label - 16);
     const cut = edges.length <= bytes.length;
     const width = last(edges) + label + (cut ? 14 : 0);
     if (x > left && x + width > room) [x, row] = [left, row + 1];
     if (row === lines) break;
-    placed.push({ word: w, x, row, edges, cut, label: x + width - label + 4 });
+    placed.push({ word, x, row, edges, cut, label: x + width - label + 4 });
     x += width + GAP;
   }
   return {
     placed,
     left,
-    lines: row + (row < lines),
-    high: 2 * CELL + (room < 480 ? 16 : 24),
+    lines: Math.min(row + 1, lines),
+    high: 2 * CELL + (narrow ? 16 : 24),
     hidden: numbers.length - placed.length,
   };
 }
 
+/** The letters of a token, whole or cut at the end of its word's room. */
+function letters(bytes, count, edges) {
+  const isCut = count < bytes.length;
+  if (isCut && bytes.some((byte) => byte > 127) && decoded(bytes) !== null)
+    return [[(edges[0] + last(edges)) / 2, chip(bytes, 8)]];
+  return signs(bytes.slice(0, count), edges);
+}
+
 /** The cells of one word in one state: boxes and letters between its edges. */
-function cells(ids, tokens, { x, edges, cut }, y, mark) {
+function cells(ids, tokens, { x, edges, cut }, y, made) {
   const [boxes, texts] = [[], []];
+  const write = (at, shown, kind = "") =>
+    texts.push({
+      x: at,
+      y: y + CELL / 2,
+      text: shown,
+      class: `token${kind}`,
+      "text-anchor": "middle",
+    });
   let at = 0;
-  for (const [i, id] of ids.entries()) {
+  for (const id of ids) {
     const bytes = tokens[id];
     const end = Math.min(at + bytes.length, edges.length - 1);
     if (end <= at) break;
     const own = edges.slice(at, end + 1).map((edge) => x + edge);
-    const kind = mark(id, i, ids);
-    const gap = kind ? 1.5 : 0; // between two black ones
+    const isMade = id === made;
+    const gap = isMade ? 1.5 : 0; // between two black ones
     boxes.push({
       x: own[0] + gap,
       y: y + gap,
       width: last(own) - own[0] - 2 * gap,
       height: CELL - 2 * gap,
-      class: `cell ${kind ?? (bytes.length > 1 ? "piece" : "")}`,
+      class: `cell ${isMade ? "made" : bytes.length > 1 ? "piece" : ""}`,
     });
-    const letters =
-      end - at < bytes.length && decoded(bytes) !== null && bytes.some((b) => b > 127)
-        ? [[(own[0] + last(own)) / 2, chip(bytes, 8)]]
-        : signs(bytes.slice(0, end - at), own);
-    for (const [tx, text] of letters)
-      texts.push({
-        x: tx,
-        y: y + CELL / 2,
-        text,
-        class: `token ${kind === "made" ? "made" : ""}`,
-        "text-anchor": "middle",
-      });
+    for (const [middle, shown] of letters(bytes, end - at, own))
+      write(middle, shown, isMade ? " made" : " ");
     at = end;
   }
-  if (cut)
-    texts.push({
-      x: x + last(edges) + 9,
-      y: y + CELL / 2,
-      text: "…",
-      class: "token",
-      "text-anchor": "middle",
-    });
+  if (cut) write(x + last(edges) + 9, "…");
   return { boxes, texts };
 }
 
-/** All words above themselves: now, and with `pair` merged. */
-export function words(geometry, pair) {
-  const { now, tokens, numbers, step, frame } = geometry;
-  const made = 256 + step;
-  const known = pair && [...tokens.slice(0, made), pair.flatMap((id) => tokens[id])];
+/** Frames around what of a word is merged, as far as it is shown. */
+function ringsOf(ids, tokens, { x, edges }, y, made) {
+  const rings = [];
+  let at = 0;
+  for (const id of ids) {
+    const end = at + tokens[id].length;
+    if (id === made && end < edges.length)
+      rings.push({
+        x: x + edges[at],
+        y,
+        height: CELL,
+        width: edges[end] - edges[at],
+        class: "pair",
+      });
+    at = end;
+  }
+  return rings;
+}
+
+/** All words above themselves: now, and with `pair` merged, if there is one. */
+export function words({ now, tokens, numbers, step, frame }, pair) {
+  const made = pair ? BYTES + step : null;
+  const known = pair
+    ? [...tokens.slice(0, made), pair.flatMap((id) => tokens[id])]
+    : tokens;
   const [boxes, texts, rings] = [[], [], []];
-  for (const place of frame.placed) {
-    const y = 4 + place.row * frame.high;
-    const ids = now.words[place.word];
+  for (const spot of frame.placed) {
+    const y = 4 + spot.row * frame.high;
+    const ids = now.words[spot.word];
     const after = pair ? merge(ids, pair, made) : ids;
-    const above = cells(ids, tokens, place, y, () => null);
-    const below = cells(after, known ?? tokens, place, y + CELL + 5, (id) =>
-      pair && id === made ? "made" : null,
-    );
-    let at = 0;
-    for (const id of after) {
-      const end = at + (known ?? tokens)[id].length;
-      if (pair && id === made && end < place.edges.length)
-        rings.push({
-          x: place.x + place.edges[at],
-          y,
-          height: CELL,
-          width: place.edges[end] - place.edges[at],
-          class: "pair",
-        });
-      at = end;
-    }
+    const above = cells(ids, tokens, spot, y, null);
+    const below = cells(after, known, spot, y + CELL + 5, made);
     boxes.push(...above.boxes, ...below.boxes);
     texts.push(...above.texts, ...below.texts);
-    if (numbers[place.word] > 1)
+    rings.push(...ringsOf(after, known, spot, y, made));
+    if (numbers[spot.word] > 1)
       texts.push({
-        x: place.label,
+        x: spot.label,
         y: y + CELL + 2,
-        text: `×${numbers[place.word]}`,
+        text: `×${numbers[spot.word]}`,
         class: "token quiet",
       });
-    if (place.x === frame.left && frame.left > 1)
+    if (spot.x === frame.left && frame.left > 1)
       texts.push(
         { x: 0, y: y + CELL / 2, text: "now", class: "quiet" },
         { x: 0, y: y + 1.5 * CELL + 5, text: "then", class: "quiet" },
@@ -150,75 +220,87 @@ export function words(geometry, pair) {
   };
 }
 
-/** One line of the list: a pair, its count as a bar. */
-export function pairRow({ tokens, room, ranked, now }, [pair, count, rank], r) {
-  const y = r * TALL;
-  const [signsIn, end] = room < 480 ? [7, room - 74] : [12, room - 150];
-  const middle = y + TALL / 2;
-  const next = rank === 1 && now.pair;
+/** The two tokens of a pair as chips side by side, and where they end. */
+function chips(pair, tokens, most, y) {
   const [boxes, texts] = [[], []];
   let x = 30;
   for (const id of pair) {
-    const text = chip(tokens[id], signsIn);
-    const width = Math.max(18, SIGN * [...text].length + 9);
+    const shown = chip(tokens[id], most);
+    const width = Math.max(18, SIGN * [...shown].length + 9);
     boxes.push({
       x,
       y: y + 3,
       width,
-      height: TALL - 6,
+      height: ROW_HEIGHT - 6,
       class: `cell ${tokens[id].length > 1 ? "piece" : ""}`,
     });
     texts.push({
       x: x + width / 2,
-      y: middle,
-      text,
+      y: y + ROW_HEIGHT / 2,
+      text: shown,
       class: "token",
       "text-anchor": "middle",
     });
     x += width;
   }
-  const start = 30 + 2 * (SIGN * Math.min(signsIn, 8) + 9) + 8;
-  const from = Math.max(start, x + 8);
-  const width = Math.max(3, ((end - start) * count) / ranked[0][1] - (from - start));
-  boxes.push({
+  return { boxes, texts, end: x };
+}
+
+/** One line of the list: a pair, its count as a bar. */
+export function pairRow({ tokens, room, ranked, now }, [pair, count, rank], r) {
+  const narrow = room < PHONE;
+  const [most, right] = narrow ? [7, room - 74] : [12, room - 150];
+  const y = r * ROW_HEIGHT;
+  const middle = y + ROW_HEIGHT / 2;
+  const isNext = rank === 1 && now.pair;
+  const { boxes, texts, end } = chips(pair, tokens, most, y);
+  const left = 30 + 2 * (SIGN * Math.min(most, 8) + 9) + 8; // where a bar of 0 would be
+  const from = Math.max(left, end + 8);
+  const width = Math.max(3, ((right - left) * count) / ranked[0][1] - (from - left));
+  const bar = {
     x: from,
     y: y + 8,
     width,
-    height: TALL - 16,
-    class: next ? "bar next" : "bar",
-  });
-  const times = `${count}×${next ? (room < 480 ? " next" : " merged next") : ""}`;
-  texts.push(
-    {
-      x: 20,
-      y: middle,
-      text: next ? "▸" : rank,
-      class: next ? "strong" : "quiet",
-      "text-anchor": "end",
-    },
-    { x: from + width + 7, y: middle, text: times, class: next ? "strong" : null },
-  );
-  return { boxes, texts, box: { x: 0, y: y + 1, width: room, height: TALL - 2 } };
+    height: ROW_HEIGHT - 16,
+    class: isNext ? "bar next" : "bar",
+  };
+  const number = {
+    x: 20,
+    y: middle,
+    text: isNext ? "▸" : rank,
+    class: isNext ? "strong" : "quiet",
+    "text-anchor": "end",
+  };
+  const next = narrow ? " next" : " merged next";
+  const times = {
+    x: from + width + 7,
+    y: middle,
+    text: `${count}×${isNext ? next : ""}`,
+    class: isNext ? "strong" : null,
+  };
+  return {
+    boxes: [...boxes, bar],
+    texts: [...texts, number, times],
+    box: { x: 0, y: y + 1, width: room, height: ROW_HEIGHT - 2 },
+  };
 }
 
 /** The last merges, in fixed places. */
 export function learned({ step, tokens, half, room }) {
-  const columns = Math.max(2, Math.floor(half / 100));
-  const lines = room < 620 ? 3 : 4;
-  const most = lines * columns;
-  const first = Math.max(0, step - most);
+  const [columnWidth, lineHeight] = [100, 27];
+  const columns = Math.max(2, Math.floor(half / columnWidth));
+  const lines = room < ABREAST ? 3 : 4;
+  const first = Math.max(0, step - lines * columns);
   const [boxes, texts] = [[], []];
   for (let k = first; k < step; k++) {
-    const [x, y] = [
-      ((k - first) % columns) * 100,
-      Math.floor((k - first) / columns) * 27,
-    ];
-    const text = chip(tokens[256 + k], 7);
-    const newest = k === step - 1;
+    const x = ((k - first) % columns) * columnWidth;
+    const y = Math.floor((k - first) / columns) * lineHeight;
+    const shown = chip(tokens[BYTES + k], 7);
+    const isNewest = k === step - 1;
     boxes.push({
       x: x + 30,
       y: y + 1,
-      width: SIGN * [...text].length + 9,
+      width: SIGN * [...shown].length + 9,
       height: 22,
       class: "cell piece",
     });
@@ -226,63 +308,67 @@ export function learned({ step, tokens, half, room }) {
       {
         x: x + 25,
         y: y + 12,
-        text: 256 + k,
-        class: newest ? "strong" : "quiet",
+        text: BYTES + k,
+        class: isNewest ? "strong" : "quiet",
         "text-anchor": "end",
       },
-      { x: x + 34.5, y: y + 12, text, class: newest ? "token strong" : "token" },
+      {
+        x: x + 34.5,
+        y: y + 12,
+        text: shown,
+        class: isNewest ? "token strong" : "token",
+      },
     );
   }
-  return { boxes, texts, width: columns * 100, height: 27 * lines, first };
+  return {
+    boxes,
+    texts,
+    width: columns * columnWidth,
+    height: lineHeight * lines,
+    first,
+  };
 }
 
 /** The tokens of the text after each merge, and where the reader is. */
 export function curve({ steps, step, bytes, half }) {
   const [left, right] = [10 + SIGN * Math.max(3, String(bytes).length), half - 40];
-  const x = scale([0, Math.max(1, steps.length - 1)], [left, right]);
+  const end = steps.length - 1;
+  const x = scale([0, Math.max(1, end)], [left, right]);
   const y = scale([0, Math.max(1, bytes)], [84, 12]);
   const points = steps.map(({ size }, k) => [x(k), y(size)]);
-  const [here, end] = [points[step], last(points)];
+  const [hereX, hereY] = points[step];
+  const floor = y(0);
+  const quiet = (at, height, shown, anchor) => ({
+    x: at,
+    y: height,
+    text: shown,
+    class: "quiet",
+    ...(anchor && { "text-anchor": anchor }),
+  });
+  const size = { x: hereX + 6, y: hereY - 9, text: steps[step].size, class: "strong" };
+  const dot = "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0";
   return {
     width: half,
     height: 110,
     paths: [
       {
         d: line([
-          [left, y(0)],
-          [right, y(0)],
+          [left, floor],
+          [right, floor],
         ]),
         class: "axis",
       },
       { d: line(points), class: "curve" },
-      { d: `M${here.join(" ")}V${y(0)}`, class: "drop" },
-      { d: `M${here.join(" ")}m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0`, class: "dot" },
+      { d: `M${hereX} ${hereY}V${floor}`, class: "drop" },
+      { d: `M${hereX} ${hereY}${dot}`, class: "dot" },
     ],
     texts: [
-      { x: left - 6, y: y(bytes), text: bytes, class: "quiet", "text-anchor": "end" },
-      { x: left - 6, y: y(0), text: "0", class: "quiet", "text-anchor": "end" },
-      step &&
-        step < steps.length - 1 && {
-          x: here[0] + 6,
-          y: here[1] - 9,
-          text: steps[step].size,
-          class: "strong",
-        },
-      { x: right + 6, y: end[1], text: last(steps).size, class: "quiet" },
-      ...[...new Set([0, steps.length - 1])].map((k) => ({
-        x: x(k),
-        y: 98,
-        text: k,
-        class: "quiet",
-        "text-anchor": "middle",
-      })),
-      {
-        x: (left + right) / 2,
-        y: 98,
-        text: "merges →",
-        class: "quiet",
-        "text-anchor": "middle",
-      },
-    ].filter(Boolean),
+      quiet(left - 6, y(bytes), bytes, "end"),
+      quiet(left - 6, floor, "0", "end"),
+      ...(step > 0 && step < end ? [size] : []), // the ends have their numbers beside them
+      quiet(right + 6, last(points)[1], last(steps).size),
+      ...[...new Set([0, end])].map((k) => quiet(x(k), 98, k, "middle")),
+      quiet((left + right) / 2, 98, "merges →", "middle"),
+    ],
   };
 }

@@ -1,6 +1,6 @@
-// What BPEStepper says; bpe_words.py says the same. No DOM.
+// What BPEStepper says, in words, table and code. No DOM.
 import { number, python, quote } from "../kit/index.mjs";
-import { MOST } from "./steps.mjs";
+import { BYTES, MOST_MERGES, isSame } from "./numbers.mjs";
 
 const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 export const hex = (byte) => byte.toString(16).toUpperCase().padStart(2, "0");
@@ -33,49 +33,55 @@ export const rate = (bytes, tokens) => number(tokens ? bytes / tokens : 0);
 const both = ({ tokens }, pair) =>
   pair.map((id) => (tokens[id] ? named(tokens[id]) : `token ${id}`)).join(" + ");
 
-function overview({ step, bytes, now, ranked, tokens }) {
+const END = "No pair is left: each word is one token.";
+const STOP = `The figure stops at ${MOST_MERGES} merges.`;
+
+/** What is merged next, and why that pair. */
+function next({ step, now, ranked, tokens }) {
+  const ties = ranked.filter(([, count]) => count === now.count).length;
+  const why = ties > 1 ? ` (of ${ties} such pairs, the one with the smallest ids)` : "";
+  const made = BYTES + step;
+  return (
+    `Next, the most frequent pair: ${both({ tokens }, now.pair)}, ` +
+    `${plural(now.count, "time")}${why}, becomes ${made} ${named(tokens[made])}.`
+  );
+}
+
+function overview(geometry) {
+  const { step, bytes, now, ranked } = geometry;
   if (bytes === 0) return "There is no text. Type one: its bytes are the first tokens.";
   const before = step ? `After ${plural(step, "merge")}` : "Before any merge";
   const start =
     `${before}, ${plural(bytes, "byte")} are ${plural(now.size, "token")}: ` +
     `${rate(bytes, now.size)} bytes per token.`;
-  if (!now.pair)
-    return `${start} ${
-      ranked.length
-        ? `The figure stops at ${MOST} merges.`
-        : "No pair is left: each word is one token."
-    }`;
-  const ties = ranked.filter(([, count]) => count === now.count).length;
-  const why = ties > 1 ? ` (of ${ties} such pairs, the one with the smallest ids)` : "";
-  return (
-    `${start} Next, the most frequent pair: ${both({ tokens }, now.pair)}, ` +
-    `${plural(now.count, "time")}${why}, becomes ${256 + step} ${named(tokens[256 + step])}.`
-  );
+  if (now.pair) return `${start} ${next(geometry)}`;
+  return `${start} ${ranked.length ? STOP : END}`;
 }
 
-function held(geometry, pair) {
+/** What merging a pair would do. */
+function effect(geometry, pair) {
   const { ranked, now, bytes, sizeWith } = geometry;
-  const rank = ranked.findIndex(([other]) => String(other) === String(pair));
+  const rank = ranked.findIndex(([other]) => isSame(other, pair));
   const name = both(geometry, pair);
   if (rank < 0) return `${name} stand nowhere side by side at this step.`;
   const left = sizeWith(pair);
-  const saves = `Merged, it would leave ${plural(left, "token")}, ${rate(bytes, left)} bytes per token`;
   const best = sizeWith(ranked[0][0]);
   const other = rank ? `; the first pair leaves ${best}` : "";
   const chosen = rank === 0 && now.pair ? " It is merged next." : "";
   return (
     `${name}, ${plural(ranked[rank][1], "time")}, is number ${rank + 1} of ` +
-    `${plural(ranked.length, "pair")}. ${saves}${other}.${chosen}`
+    `${plural(ranked.length, "pair")}. Merged, it would leave ` +
+    `${plural(left, "token")}, ${rate(bytes, left)} bytes per token${other}.${chosen}`
   );
 }
 
-/** `active` is a pair of ids, ["row", place in the list], or null. */
+/** The live sentence; `active` is a pair of ids, ["row", place in the list], or null. */
 export function sentence(geometry, active) {
   const pair = geometry.pairOf(active);
   const { selected } = geometry.state;
   if (!pair) return overview(geometry);
-  const other = selected.length && String(pair) !== String(selected);
-  return held(geometry, pair) + (other ? ` Held: ${both(geometry, selected)}.` : "");
+  const other = selected.length && !isSame(pair, selected);
+  return effect(geometry, pair) + (other ? ` Held: ${both(geometry, selected)}.` : "");
 }
 
 /** The merges so far, then the first pairs of this step. */
@@ -105,7 +111,7 @@ export function table({ step, steps, tokens, shown, sizeWith, bytes }) {
       ...steps
         .slice(0, step)
         .map(({ pair, count }, k) =>
-          row(`merge ${k + 1}: ${256 + k}`, pair, count, steps[k + 1].size),
+          row(`merge ${k + 1}: ${BYTES + k}`, pair, count, steps[k + 1].size),
         ),
       ...shown.map(([pair, count, rank]) =>
         row(`pair ${rank}`, pair, count, sizeWith(pair)),
