@@ -1,6 +1,6 @@
 """The library of the book *Transformers, Piece by Piece*.
 
-The modules form a tower, and each imports only modules earlier in this list::
+Each module imports only modules earlier in this list, the order of the chapters::
 
     tokens embeddings positions attention masks multihead blocks encoder decoder
     encoder_decoder training cache sampling checkpoints inspection parallel

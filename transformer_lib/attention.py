@@ -1,4 +1,4 @@
-"""Scaled dot-product attention: the definition, and its fused twin."""
+"""Scaled dot-product attention: the definition, and the fused form."""
 
 from typing import Literal, Protocol, runtime_checkable
 
@@ -12,14 +12,14 @@ Mask = (
     | Float[Tensor, "*#batch #q_len #kv_len"]
     | Literal["causal"]
 )
-"""Who may look at whom: Boolean (``True`` = may look), a Float bias added to the
-scores, or the word ``"causal"``: the last query lines up with the last key.
+"""Who may attend to whom: Boolean (``True`` = may), a Float bias added to the scores,
+or the word ``"causal"``: the last query lines up with the last key.
 """
 
 
 @runtime_checkable
 class Attend(Protocol):
-    """What a model asks of an attention function; both twins below fit."""
+    """What a model asks of an attention function; both functions below fit."""
 
     def __call__(
         self,
@@ -40,7 +40,7 @@ def attention_weights(
 ) -> Float[Tensor, "*batch q_len kv_len"]:
     """Softmax of Q Kᵀ / sqrt(d_key) over the keys: every row sums to 1.
 
-    A query that may look at nothing gets a row of zeros. The softmax runs in
+    A query that may attend to nothing gets a row of zeros. The softmax runs in
     float32 at least. Source: Vaswani et al. 2017, section 3.2.1.
 
     Raises:
@@ -104,7 +104,7 @@ def fused_attention(
         # an `if`, not `is_causal=(a == b)`: that is a SymBool under torch.compile
         if query.shape[-2] == key.shape[-2]:
             is_causal, mask = True, None
-        elif query.shape[-2] == 1:  # the last one, which may look at everything
+        elif query.shape[-2] == 1:  # the last one, which may attend to all
             mask = None
         else:
             mask = _lower_right(query.shape[-2], key.shape[-2], query.device)
@@ -115,7 +115,7 @@ def fused_attention(
 
 
 def _lower_right(q_len: int, kv_len: int, device: torch.device) -> Tensor:
-    """Query i may look at keys up to i + kv_len - q_len."""
+    """Query i may attend to keys up to i + kv_len - q_len."""
     everything = torch.ones(q_len, kv_len, dtype=torch.bool, device=device)
     return everything.tril(kv_len - q_len)
 

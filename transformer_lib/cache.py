@@ -16,7 +16,7 @@ HeadsTensor = Shaped[Tensor, "batch n_kv_heads seq d_head"]
 
 
 class LayerCache:
-    """Keys and values of one layer, in memory that is set aside once.
+    """Keys and values of one layer, in memory that is preallocated.
 
     Source: Shazeer 2019, section 2.4.
     """
@@ -73,12 +73,12 @@ class LayerCache:
 
     @property
     def n_bytes(self) -> int:
-        """Memory set aside, in bytes."""
+        """Preallocated memory, in bytes."""
         return self.key.nbytes + self.value.nbytes
 
 
 class WindowCache:
-    """Keeps what the next token may still see: the last ``window - 1`` tokens.
+    """Keeps what the next token may attend to: the last ``window - 1`` tokens.
 
     For a model whose attention is `windowed`. Source: Jiang et al. 2023,
     section 2.
@@ -120,7 +120,7 @@ class WindowCache:
 
 
 class Int8Cache(LayerCache):
-    """Keeps each vector as whole numbers from -127 to 127 and one scale.
+    """Keeps each vector as integers from -127 to 127 and one scale.
 
     A quarter of float32's memory, for a rounding of half a step. Source: Dettmers et
     al. 2022, section 3.1.
@@ -167,7 +167,7 @@ class Int8Cache(LayerCache):
 
     @property
     def n_bytes(self) -> int:
-        """Memory set aside, in bytes."""
+        """Preallocated memory, in bytes."""
         return super().n_bytes + self.key_scale.nbytes + self.value_scale.nbytes
 
 
@@ -193,10 +193,10 @@ def new_cache(
     device: torch.device | str = "cpu",
     layer: Callable[..., LayerCache] = LayerCache,
 ) -> list[LayerCache] | list[WindowCache]:
-    """Return one empty store per layer, with room for ``max_len`` tokens.
+    """Return one empty store per layer, for up to ``max_len`` tokens.
 
     ``layer`` is the kind of store: `LayerCache` or `Int8Cache`. A model with a window
-    gets `WindowCache`, which needs no more room than that. Source: Shazeer 2019,
+    gets `WindowCache`, which needs no more memory than that. Source: Shazeer 2019,
     section 2.4.
 
     Raises:

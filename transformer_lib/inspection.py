@@ -52,7 +52,7 @@ def record_attention(
 
 
 def _recorder(attend: Attend, keep: Callable[[Tensor], None]) -> Attend:
-    """Return the kernel, which now also hands out its weights."""
+    """Return the kernel, which now also reports its weights."""
 
     def attend_and_keep(
         query: Tensor,
@@ -77,7 +77,7 @@ def ablate_heads(
     heads: Mapping[str, Sequence[int]],
     replace: Callable[[Tensor], Tensor] = torch.zeros_like,
 ) -> Iterator[None]:
-    """Replace what some heads say, while the block runs: by zeros unless told else.
+    """Replace the outputs of some heads, while the block runs: by zeros unless told.
 
     ``heads`` are numbers from 0 by the names of `attention_layers`. ``replace`` turns
     the outputs of a layer's chosen heads, (batch, heads, q_len, d_head), into what
@@ -150,8 +150,8 @@ def induction_score(
 ) -> Float[Tensor, " n_heads"]:
     """Return each head's mean weight on what followed the token, one period ago.
 
-    Meant for ``period`` random tokens and the same again: a head that looks from each
-    token of the second copy at the one after its first occurrence knows what comes
+    Meant for ``period`` random tokens and the same again: a head that attends from each
+    token of the second copy to the one after its first occurrence knows what comes
     next. Source: Olsson et al. 2022, section Data Collection (3).
 
     Raises:

@@ -1,4 +1,4 @@
-"""Masks: sentences about positions, joined with ``&``. True = may look."""
+"""Masks: sentences about positions, joined with ``&``. True = may attend."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -11,7 +11,7 @@ def causal_mask(
     query_positions: Int[Tensor, "*batch q_len"],
     key_positions: Int[Tensor, "*batch kv_len"],
 ) -> Bool[Tensor, "*batch q_len kv_len"]:
-    """A query may look at its own position and at earlier ones.
+    """A query may attend to its own position and to earlier ones.
 
     Source: Vaswani et al. 2017, section 3.2.3.
     """
@@ -23,7 +23,7 @@ def sliding_window_mask(
     key_positions: Int[Tensor, "*batch kv_len"],
     window: int,
 ) -> Bool[Tensor, "*batch q_len kv_len"]:
-    """A query may look at positions less than ``window`` away, its own included.
+    """A query may attend to positions less than ``window`` away, its own included.
 
     Joined with `causal_mask`, exactly ``window`` keys are left: the query's own
     and the ``window - 1`` before it. Source: Beltagy et al. 2020, section 3.1.
@@ -42,7 +42,7 @@ def prefix_mask(
     key_positions: Int[Tensor, "*batch kv_len"],
     prefix_length: int,
 ) -> Bool[Tensor, "*batch q_len kv_len"]:
-    """Everyone may look at the prefix; after it, only at earlier positions.
+    """Every query may attend to the prefix; after it, only to earlier positions.
 
     Source: Raffel et al. 2020, section 3.2.1.
 
@@ -59,14 +59,14 @@ def padding_mask(
     lengths: Int[Tensor, "*batch"],
     max_len: int,
 ) -> Bool[Tensor, "*batch 1 max_len"]:
-    """Nobody may look at what lies behind the end of a sequence.
+    """No query may attend to what lies behind the end of a sequence.
 
     The axis of size 1 stands for the queries, so the result joins any other mask.
 
     Raises:
         ValueError: if a length is negative or above ``max_len``.
     """
-    # a look at the data would break a compiled graph
+    # reading the data would break a compiled graph
     outside = (lengths < 0) | (lengths > max_len)
     if not torch.compiler.is_compiling() and outside.any():
         raise ValueError(
@@ -81,9 +81,9 @@ def document_mask(
     query_documents: Int[Tensor, "*batch q_len"],
     key_documents: Int[Tensor, "*batch kv_len"],
 ) -> Bool[Tensor, "*batch q_len kv_len"]:
-    """A query may look only inside its own document.
+    """A query may attend only within its own document.
 
-    The arguments name the document of each token, for several texts packed into
+    The arguments name the document of each token, for several documents packed into
     one sequence.
     """
     return query_documents[..., :, None] == key_documents[..., None, :]

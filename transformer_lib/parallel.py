@@ -128,7 +128,7 @@ def data_parallel(model: nn.Module) -> DistributedDataParallel:
 def fully_shard_model(model: nn.Module) -> nn.Module:
     """Let each process hold a part of every weight, as the first one has it.
 
-    A block's weights are gathered when it is their turn, and let go afterwards. The
+    A block's weights are gathered before it computes, and freed afterwards. The
     model is changed in place: make the optimizer after it, and call nothing but the
     model. Source: Zhao et al. 2023, section 3.2.
 

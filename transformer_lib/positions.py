@@ -63,7 +63,7 @@ class RotaryScaling:
 def angles(
     positions: Shaped[Tensor, "*batch seq"], speeds: Float[Tensor, " half"]
 ) -> Float[Tensor, "*batch seq half"]:
-    """Where each clock stands at each position, in radians: position times speed.
+    """The angle of each clock at each position, in radians: position times speed.
 
     In float32, unless the positions have more. Source: Vaswani et al. 2017,
     section 3.5.

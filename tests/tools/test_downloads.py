@@ -14,7 +14,7 @@ READS = re.compile(
     r"|\bload_dataset\(|\bfetch\(|\bXMLHttpRequest\b"
 )
 CAPPED = re.compile(r"\.read\(\w[^)]*\)")
-OF_THE_HUB = "transformer_lib/checkpoints/pretrained.py"  # the model that a user names
+OF_THE_HUB = "transformer_lib/checkpoints/folders.py"  # the model that a user names
 WITH_CHECKSUM = {
     "transformer_book/tasks/shakespeare.py",
     "chapters/01_tokens.ipynb",

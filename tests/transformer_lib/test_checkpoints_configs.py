@@ -1,4 +1,4 @@
-"""checkpoints.configs: what a published config means, and what must be refused."""
+"""checkpoints.conversion: what a published config means, and what must be refused."""
 
 import json
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""checkpoints.models: the book's own models in a folder of their own."""
+"""checkpoints.folders: the book's own models in a folder of their own."""
 
 import json
 import pathlib

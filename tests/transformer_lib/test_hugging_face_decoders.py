@@ -26,8 +26,8 @@ from transformer_lib.checkpoints import (
     save_pretrained,
     to_hf,
 )
+from transformer_lib.checkpoints.conversion import load
 from transformer_lib.checkpoints.families import FAMILIES
-from transformer_lib.checkpoints.renaming import load
 
 VOCAB, LENGTH = 61, 24
 NO_ENDS = {"bos_token_id": None, "eos_token_id": None}

@@ -16,12 +16,12 @@ from transformer_lib.tokens import (
     GPT2_ALPHABET,
     Tokenizer,
     apply_merges,
+    bpe,
     count_pairs,
     gpt2_tokenizer,
     learn_merges,
     merge,
     split_words,
-    words,
 )
 
 BARE = without_hook("transformer_lib/tokens/tokenizer").Tokenizer
@@ -187,7 +187,7 @@ def test_a_tokenizer_is_a_value():
 def test_words_are_worked_out_once(monkeypatch):
     met = []
     monkeypatch.setattr(
-        words, "apply_merges", lambda ids, new: met.append(ids) or list(ids)
+        bpe, "apply_merges", lambda ids, new: met.append(ids) or list(ids)
     )
     fresh = Tokenizer(ABC.merges)
     assert fresh.encode("to be or to be") == list(b"to be or to be")
@@ -196,9 +196,9 @@ def test_words_are_worked_out_once(monkeypatch):
 
 
 def test_the_memory_of_words_is_bounded(monkeypatch):
-    monkeypatch.setattr(words, "MOST_WORDS", 3)
-    monkeypatch.setattr(words, "LONGEST_WORD", 4)
-    memory = words.WordIds(bytes(range(256)), {(A, B): 256})
+    monkeypatch.setattr(bpe, "MOST_WORDS", 3)
+    monkeypatch.setattr(bpe, "LONGEST_WORD", 4)
+    memory = bpe.WordIds(bytes(range(256)), {(A, B): 256})
     for word in ("ab", "ba", "abca", "abcde", "b", "ab"):
         want = list(word.replace("ab", "\u0100").encode("utf-16-le")[::2])
         assert [one % 256 for one in memory[word]] == want
@@ -286,7 +286,7 @@ def test_a_new_file_is_seen_whole(tmp_path, monkeypatch):
 
 REFUSED = {
     "bytes for a text": (
-        lambda: without_hook("transformer_lib/tokens/steps").split_words(b"abc"),
+        lambda: without_hook("transformer_lib/tokens/bpe").split_words(b"abc"),
         "the text must be a str, got bytes",
     ),
     "half a character": (

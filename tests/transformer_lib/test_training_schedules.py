@@ -1,4 +1,4 @@
-"""training.schedules: the corners of both curves, and every refusal."""
+"""training.loop, its schedules: the corners of both curves, and every refusal."""
 
 import math
 
@@ -7,7 +7,7 @@ from samples import without_hook
 
 from transformer_lib.training import noam, warmup_cosine
 
-BARE = without_hook("transformer_lib/training/schedules")
+BARE = without_hook("transformer_lib/training/loop")
 HALF = {"peak": 1.0, "warmup": 10, "total": 30, "floor": 0.2}
 
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from transformer_book import pretrained
 from transformer_lib.checkpoints.files import once
-from transformer_lib.checkpoints.models import KINDS
+from transformer_lib.checkpoints.folders import KINDS
 from transformer_lib.tokens import Tokenizer
 
 FORMAT = "transformer_lib page, version 1"

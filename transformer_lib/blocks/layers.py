@@ -23,7 +23,7 @@ def layer_norm(
 ) -> Float[Tensor, "*batch d_model"]:
     """(x - mean) / sqrt(variance + eps), of each token by itself, then scale and shift.
 
-    The variance divides by d_model, not by d_model - 1, and eps stands inside the
+    The variance divides by d_model, not by d_model - 1, and eps is inside the
     root. Source: Ba et al. 2016, section 3.
     """
     centered = x - x.mean(dim=-1, keepdim=True)
@@ -123,7 +123,7 @@ class FeedForward(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch d_model"]
     ) -> Float[Tensor, "*batch d_model"]:
-        """Return what each token makes of itself."""
+        """Return what each token computes by itself."""
         return self.down(self.activation(self.up(x)))
 
 
@@ -145,7 +145,7 @@ class SwiGLU(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch d_model"]
     ) -> Float[Tensor, "*batch d_model"]:
-        """Return what each token makes of itself."""
+        """Return what each token computes by itself."""
         return self.down(F.silu(self.gate(x)) * self.up(x))
 
 

@@ -4,19 +4,24 @@ Only safetensors files are read and written: numbers and names. A pickle is a pr
 and reading it runs it.
 """
 
-from transformer_lib.checkpoints.configs import gpt2_config, llama_config
+from transformer_lib.checkpoints.conversion import (
+    gpt2_config,
+    llama_config,
+    load_gpt2,
+    load_llama,
+    rename_gpt2,
+    to_hf,
+)
 from transformer_lib.checkpoints.files import (
     fill,
     read_safetensors,
     write_safetensors,
 )
-from transformer_lib.checkpoints.models import load_model, save_model
-from transformer_lib.checkpoints.pretrained import from_pretrained, save_pretrained
-from transformer_lib.checkpoints.renaming import (
-    load_gpt2,
-    load_llama,
-    rename_gpt2,
-    to_hf,
+from transformer_lib.checkpoints.folders import (
+    from_pretrained,
+    load_model,
+    save_model,
+    save_pretrained,
 )
 
 __all__ = [

@@ -1,10 +1,12 @@
-"""Files of numbers, and models that take their weights from them."""
+"""Files of numbers and names, and models that take their weights from them."""
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -27,6 +29,23 @@ def read_safetensors(path: str | os.PathLike[str]) -> dict[str, Tensor]:
             f"weights must come from a whole safetensors file, got {str(path)!r} "
             f"({error}); fetch it again, or convert it where it was made"
         ) from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file holds.
+
+    Raises:
+        ValueError: if it is missing, or no JSON object.
+    """
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(
+            f"a model's folder must hold {path.name} in JSON, got {error!r} for {path}"
+        ) from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} must hold a JSON object, got {content!r}")
+    return content
 
 
 def write_safetensors(
@@ -87,7 +106,7 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a folder to write to, which gets its name only when all went well.
 
     Raises:
-        ValueError: if something stands there already.
+        ValueError: if something is there already.
     """
     folder = Path(path).absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -112,7 +131,7 @@ def _names(model: nn.Module) -> dict[Tensor, list[str]]:
 
 
 def _only(state: Mapping[str, Tensor], names: list[str]) -> Tensor:
-    """Return the one tensor that stands under any of the names."""
+    """Return the one tensor that is given under any of the names."""
     given = {name: state[name] for name in names if name in state}
     first, *others = given.values()
     if not all(torch.equal(first, other) for other in others):

@@ -45,15 +45,15 @@ def beam_step(
 ]:
     """Return the ``width`` likeliest texts that are one token longer, best first.
 
-    Each text in the beam, whose log-probability is its score, may go on with each
-    word. Of the best, it returns the log-probabilities, the beams that they go on
-    from, and the new tokens. Source: Sutskever et al. 2014, section 3.2.
+    Each text in the beam, whose log-probability is its score, may be extended by each
+    token. Of the best, it returns the log-probabilities, the beams that they extend,
+    and the new tokens. Source: Sutskever et al. 2014, section 3.2.
     """
     dtype = torch.promote_types(logits.dtype, torch.float32)
     log_p = logits.log_softmax(dim=-1, dtype=dtype)
     longer = (scores[..., None] + log_p).flatten(1)
-    best, place = longer.topk(min(width, longer.shape[1]))
-    return best, place // logits.shape[-1], place % logits.shape[-1]
+    best, index = longer.topk(min(width, longer.shape[1]))
+    return best, index // logits.shape[-1], index % logits.shape[-1]
 
 
 def beam_search(

@@ -50,9 +50,9 @@ def greedy(logits: Float[Tensor, "*batch vocab"]) -> Int[Tensor, "*batch"]:
     Raises:
         ValueError: if a row has no finite largest logit.
     """
-    peak, place = logits.max(dim=-1)
+    peak, token = logits.max(dim=-1)
     _check_peak(peak)
-    return place
+    return token
 
 
 def sample(

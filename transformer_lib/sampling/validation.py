@@ -14,7 +14,7 @@ def pad_left(
 ) -> tuple[Int[Tensor, "batch longest"], Int[Tensor, " batch"]]:
     """Put prompts into one tensor, all ending at its right edge, and keep lengths.
 
-    What comes next then stands in one column.
+    The next tokens are then one column.
 
     Raises:
         ValueError: if there is no prompt, or an empty one.

@@ -4,16 +4,15 @@
 `learn_merges` repeats them over a text, and a `Tokenizer` holds what it learned.
 """
 
-from transformer_lib.tokens.gpt2 import GPT2_ALPHABET, gpt2_tokenizer
-from transformer_lib.tokens.steps import (
+from transformer_lib.tokens.bpe import (
     Pair,
     apply_merges,
     count_pairs,
+    learn_merges,
     merge,
     split_words,
 )
-from transformer_lib.tokens.tokenizer import Tokenizer
-from transformer_lib.tokens.training import learn_merges
+from transformer_lib.tokens.tokenizer import GPT2_ALPHABET, Tokenizer, gpt2_tokenizer
 
 __all__ = [
     "GPT2_ALPHABET",

@@ -1,17 +1,15 @@
 """The tokenizer: merges, special tokens and an alphabet, and nothing else."""
 
+import reprlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 
 from transformer_lib.tokens import files
-from transformer_lib.tokens.rules import broken_rules
-from transformer_lib.tokens.steps import Pair, split_words
-from transformer_lib.tokens.training import learn_merges
-from transformer_lib.tokens.words import WordIds
+from transformer_lib.tokens.bpe import Pair, WordIds, learn_merges, split_words
 
 BYTES = tuple(range(256))
 
@@ -20,9 +18,9 @@ BYTES = tuple(range(256))
 class Tokenizer:
     """Byte-level BPE: ids 0 to 255 are bytes, then come merges, then special tokens.
 
-    Every text can be encoded and comes back byte for byte. ``merges`` stand in the
-    order they were learned; ``alphabet`` holds the bytes in the order of their ids.
-    Source: Radford et al. 2019, section 2.2.
+    Every text can be encoded and comes back byte for byte. ``merges`` are in the
+    order in which they were learned; ``alphabet`` holds the bytes in the order of
+    their ids. Source: Radford et al. 2019, section 2.2.
 
     Raises:
         ValueError: if a merge joins unknown ids or makes no new token, a special
@@ -51,7 +49,7 @@ class Tokenizer:
         special_tokens: tuple[str, ...] = (),
         alphabet: tuple[int, ...] = BYTES,
     ) -> "Tokenizer":
-        """Learn as many merges as the vocabulary has room for.
+        """Learn as many merges as fit into the vocabulary.
 
         Raises:
             ValueError: if there is no text, or too little for this vocabulary, or if
@@ -180,3 +178,91 @@ class Tokenizer:
     def _words(self) -> WordIds:
         new_ids = {pair: 256 + rank for rank, pair in enumerate(self.merges)}
         return WordIds(self._id_of_byte, new_ids)
+
+
+_VISIBLE = (*range(33, 127), *range(161, 173), *range(174, 256))
+GPT2_ALPHABET = (*_VISIBLE, *(byte for byte in range(256) if byte not in _VISIBLE))
+"""The bytes as GPT-2 numbers them: those that print as one sign come first."""
+
+
+def gpt2_tokenizer(merges: str) -> Tokenizer:
+    """Read the text of a ``merges.txt``: a pair of tokens on each line, as "Ġ t".
+
+    Every letter in it is a byte: the visible bytes stand for themselves, the others
+    are numbered from "Ā", so that a space is "Ġ". Ids come out as GPT-2's, with
+    "<|endoftext|>" as the last one. Source: Radford et al. 2019, section 2.2.
+
+    Raises:
+        ValueError: if a line is no pair of tokens that stand above it.
+    """
+    hidden = range(256, 256 + 256 - len(_VISIBLE))
+    ids = {chr(code): k for k, code in enumerate((*_VISIBLE, *hidden))}
+    pairs = []
+    for number, line in enumerate(merges.splitlines(), 1):
+        if not line or line.startswith("#version"):
+            continue
+        left, _, right = line.partition(" ")
+        if left not in ids or right not in ids:
+            raise ValueError(
+                "each line must hold two known tokens with a space between, "
+                f"got {line!r} in line {number}"
+            )
+        pairs.append((ids[left], ids[right]))
+        ids[left + right] = 255 + len(pairs)
+    return Tokenizer(tuple(pairs), ("<|endoftext|>",), GPT2_ALPHABET)
+
+
+LONGEST_TOKEN = 2**16
+"""In bytes. Each merge can double a token, and forty would fill any memory."""
+
+
+def broken_rules(
+    merges: object, special_tokens: object, alphabet: object
+) -> Iterator[str]:
+    """Yield each rule that is broken, with what breaks it."""
+    numbers = alphabet if isinstance(alphabet, tuple) else ()
+    whole = all(type(byte) is int for byte in numbers)
+    if not whole or sorted(numbers) != list(range(256)):
+        got = reprlib.repr(alphabet)
+        yield f"the alphabet must be a tuple that holds every byte once, got {got}"
+    names = special_tokens if isinstance(special_tokens, tuple) else (None,)
+    if not all(map(_is_name, names)) or len(set(names)) < len(names):
+        got = reprlib.repr(special_tokens)
+        yield f"special tokens must be a tuple of different, non-empty texts, got {got}"
+    if not isinstance(merges, tuple):
+        yield f"merges must be a tuple of pairs of ids, got {reprlib.repr(merges)}"
+    else:
+        yield from list(_wrong_pairs(merges)) or _wrong_tokens(merges)
+
+
+def _is_name(name: object) -> bool:
+    """Tell whether this is a text with something in it and no lone surrogate."""
+    if not isinstance(name, str) or not name:
+        return False
+    return name.encode(errors="ignore").decode() == name
+
+
+def _wrong_pairs(merges: tuple[object, ...]) -> Iterator[str]:
+    """Find merges of ids that do not exist yet."""
+    for rank, pair in enumerate(merges):
+        known = range(256 + rank)
+        ids = pair if isinstance(pair, tuple) else ()
+        if len(ids) != 2 or not all(type(one) is int and one in known for one in ids):
+            got = reprlib.repr(pair)
+            yield f"merge {rank} must join two ids below {256 + rank}, got {got}"
+
+
+def _wrong_tokens(merges: tuple[tuple[int, int], ...]) -> Iterator[str]:
+    """Find merges that make an old token again, or an endless one."""
+    tokens = [bytes([one]) for one in range(256)]
+    seen = set(tokens)
+    for rank, (left, right) in enumerate(merges):
+        size = len(tokens[left]) + len(tokens[right])
+        if size > LONGEST_TOKEN:
+            yield f"tokens must have at most {LONGEST_TOKEN} bytes, got {size}"
+            return
+        token = tokens[left] + tokens[right]
+        if token in seen:
+            yield f"merge {rank} must make a new token, got {merges[rank]} again"
+        tokens.append(token)
+        seen.add(token)

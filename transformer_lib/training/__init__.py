@@ -1,6 +1,12 @@
 """Training: the loss, the schedules, the loop, and snapshots to go on from."""
 
-from transformer_lib.training.loop import Loss, parameter_groups, train
+from transformer_lib.training.loop import (
+    Loss,
+    noam,
+    parameter_groups,
+    train,
+    warmup_cosine,
+)
 from transformer_lib.training.losses import (
     bits_per_byte,
     cross_entropy,
@@ -10,7 +16,6 @@ from transformer_lib.training.losses import (
     summed_cross_entropy,
     token_classification_loss,
 )
-from transformer_lib.training.schedules import noam, warmup_cosine
 from transformer_lib.training.snapshots import load_snapshot, save_snapshot
 
 __all__ = [
