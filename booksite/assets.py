@@ -27,7 +27,7 @@ STYLES = (
     "theme-fixes.css",
     "print.css",
 )
-SCRIPTS = ("figure-host.js", "page.js", "place.js")
+SCRIPTS = ("figure-host.js", "page.js", "scroll.js")
 
 
 def fingerprint(paths: list[Path]) -> str:

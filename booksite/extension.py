@@ -17,8 +17,6 @@ PARTS = (
     "markup",
     "page_end",
     "pages",
-    "places",
-    "plain_code",
     "policy",
     "scripts",
     "styles",

@@ -1,6 +1,5 @@
-// Whatever scrolls sideways can be reached by keyboard and says what it is. What is not
-// laid out yet can be reached, too: whether it scrolls is known when it comes near.
-// Buttons print, and those that copy keep the focus.
+// Whatever scrolls sideways can be reached by keyboard and says what it is. Buttons
+// print, and those that copy keep the focus.
 (() => {
   // A page from disk may not fetch, so a search shows titles without excerpts there.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;

@@ -11,19 +11,12 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
-# Every section is laid out, also a far one.
-LAY_OUT = """
-  const all = document.head.appendChild(document.createElement("style"));
-  all.textContent = "section { content-visibility: visible !important }";
-"""
-# Everything a reader can unfold is unfolded, and every section laid out, so that it is
-# examined too.
+# Everything a reader can unfold is unfolded, so that it is examined too.
 UNFOLD = """() => {
-  LAY_OUT
   for (const fold of document.querySelectorAll("details")) fold.open = true;
   for (const title of document.querySelectorAll(".toggle-hidden .toggle-button"))
     title.click();
-}""".replace("LAY_OUT", LAY_OUT)
+}"""
 WALK = """async () => {
   for (const figure of document.querySelectorAll("[data-figure]")) {
     figure.scrollIntoView({ behavior: "instant" });

@@ -14,7 +14,7 @@ from docutils.core import publish_doctree
 from playwright.sync_api import Browser
 from sphinx.errors import ConfigError
 
-from booksite import cards, found, page_end, plain_code
+from booksite import cards, found, page_end
 from booksite.landing import stored_figure
 
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
@@ -188,22 +188,6 @@ def test_a_change_is_suggested_on_the_branch_that_moves(
     page_end.add_line(app, "intro", "page.html", context, publish_doctree(""))
     assert 'href="https://github.com/reader/book/blob/HEAD/intro.md"' in context["body"]
     assert '<time datetime="2001-02-03">' in context["body"]
-
-
-def test_plain_words_of_code_lose_their_marks_only_where_they_change_nothing() -> None:
-    from pygments.styles import get_style_by_name
-    from pygments.token import STANDARD_TYPES, Token
-
-    kinds = {short: kind for kind, short in STANDARD_TYPES.items()}
-    for name in ("light", "dark"):
-        style = get_style_by_name(f"a11y-high-contrast-{name}")
-        plain = style.style_for_token(Token.Name)
-        for short in plain_code.CLASSES:
-            assert style.style_for_token(kinds[short]) == plain
-    code = '<pre><span class="n">a</span> <span class="k">if</span></pre>'
-    assert plain_code.unwrap(code) == '<pre>a <span class="k">if</span></pre>'
-    prose = '<p><span class="n">a</span></p>'
-    assert plain_code.unwrap(prose) == prose
 
 
 def test_scripts_do_not_hold_the_page_up(book: Path, pages: list[str]) -> None:

@@ -66,8 +66,6 @@ SETTLED = """async () => {
     if (now !== height) [height, since] = [now, performance.now()];
   }
 }"""
-# What is not laid out has no size, and when a section is laid out is a matter of luck.
-ALL = ".bd-article section { content-visibility: visible !important }"
 
 
 def test_links_become_one_where_the_first_stood() -> None:
@@ -121,7 +119,6 @@ def test_no_element_looks_otherwise_than_with_all_sheets(
     context = chromium.new_context(reduced_motion="reduce", **look)
     tab = context.new_page()
     tab.goto(f"{address}/{page}", wait_until="networkidle")
-    tab.add_style_tag(content=ALL)
     tab.evaluate(WALK)  # which brings every figure to life
     tab.evaluate(SETTLED)
     joined = tab.evaluate(STYLES)
