@@ -6,8 +6,9 @@ import pytest
 import torch
 from samples import coin_flips, normal
 from tolerances import assert_near
+from torch.autograd import gradcheck
 
-from transformer_lib.attention import attention, fused_attention
+from transformer_lib.attention import attention, attention_weights, fused_attention
 
 N_HEADS, D_KEY, D_VALUE = 4, 6, 5
 LENGTHS = {"equal": (5, 5), "longer": (5, 8), "shorter": (6, 4), "one query": (1, 7)}
@@ -138,3 +139,25 @@ def test_dropout_drops_weights_and_scales_up_the_rest(attend):
     kept = dropped != 0
     assert_near(dropped[kept], whole[kept] / 0.75)
     assert 0.70 < kept.float().mean() < 0.80
+
+
+def leaves(*shapes):
+    return [
+        normal(seed, *shape, dtype=torch.float64).requires_grad_()
+        for seed, shape in enumerate(shapes)
+    ]
+
+
+@pytest.mark.parametrize("attend", [attention, fused_attention])
+@pytest.mark.parametrize("mask", ["none", "causal", "Boolean"])
+@pytest.mark.parametrize("n_kv_heads", [2, 1])
+def test_gradients_equal_finite_differences(attend, mask, n_kv_heads):
+    blind = coin_flips(0, 4, 3) & torch.tensor([[False], [True], [True], [True]])
+    mask = {"none": None, "causal": "causal", "Boolean": blind}[mask]
+    inputs = leaves((2, 4, 3), (n_kv_heads, 3, 3), (n_kv_heads, 3, 2))
+    assert gradcheck(lambda *x: attend(*x, mask), inputs)
+
+
+def test_a_learned_bias_gets_a_gradient_too():
+    inputs = leaves((2, 3, 4), (2, 5, 4), (3, 5))
+    assert gradcheck(attention_weights, inputs)

@@ -1,4 +1,4 @@
-"""The library compiles without a graph break, once per kind of call."""
+"""The library compiles without a graph break: each kind of call in few graphs."""
 
 import json
 import subprocess
@@ -9,7 +9,6 @@ import pytest
 import torch
 from tolerances import TOLERANCE
 
-SCRIPT = Path(__file__).with_name("graphs.py")
 FUNCTIONS = [
     f"{attend}, {mask}"
     for attend in ("attention", "fused_attention")
@@ -17,13 +16,19 @@ FUNCTIONS = [
 ] + ["apply_rotary"]
 
 
-@pytest.fixture(scope="module")
-def found():
+def result(script):
+    """Run a script in a process of its own; return what it says."""
+    path = Path(__file__).with_name(script)
     run = subprocess.run(
-        [sys.executable, str(SCRIPT)], capture_output=True, text=True, check=False
+        [sys.executable, str(path)], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return result("graphs.py")
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -44,3 +49,30 @@ def test_one_graph_serves_all_lengths_of_a_kind(found, function):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_fixed_shape_takes_one_graph(found, function):
     assert found[f"{function}, static"]["graphs"] == {"one shape": 1}
+
+
+POSITIONS = ("learned", "rotary", "alibi")
+WRITERS = [f"Decoder, {positions}" for positions in POSITIONS] + [
+    "EncoderDecoder, rotary"
+]
+LEARNERS = [f"{kind}, training" for kind in ("Decoder", "EncoderDecoder", "Encoder")]
+
+
+@pytest.fixture(scope="module")
+def models():
+    return result("model_graphs.py")
+
+
+@pytest.mark.parametrize("case", [*LEARNERS, *WRITERS])
+def test_a_compiled_model_equals_an_eager_one(models, case):
+    assert models[case]["difference"] <= TOLERANCE[torch.float32]
+
+
+@pytest.mark.parametrize("case", LEARNERS)
+def test_training_takes_one_graph_and_one_more_for_all_other_lengths(models, case):
+    assert models[case]["graphs"] == [1, 2, 2]
+
+
+@pytest.mark.parametrize("case", WRITERS)
+def test_writing_takes_one_graph_for_prompts_and_one_for_single_steps(models, case):
+    assert models[case]["graphs"] == [1, 2, 2, 2, 2, 2]

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import law, normal
 from tolerances import ANGLE_TOLERANCE, assert_near
+from torch.autograd import gradcheck
 
 from transformer_lib.positions import (
     AlibiPositions,
@@ -133,3 +134,16 @@ def test_alibi_slopes_fall_by_one_factor_down_to_two_to_the_minus_eight(n_heads)
     factors = slopes / torch.cat((torch.ones(1), slopes[:-1]))
     assert slopes[-1] == 2**-8
     assert_near(factors, torch.full_like(factors, 2 ** (-8 / n_heads)))
+
+
+def leaf(*shape):
+    return normal(0, *shape, dtype=torch.float64).requires_grad_()
+
+
+def test_gradients_of_a_rotation_equal_finite_differences():
+    positions = torch.arange(3).double()
+    assert gradcheck(lambda x: apply_rotary(x, positions), leaf(2, 3, 4))
+
+
+def test_gradients_of_fractional_positions_equal_finite_differences():
+    assert gradcheck(lambda p: sinusoid(p, 4), leaf(3))

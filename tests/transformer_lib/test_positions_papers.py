@@ -1,4 +1,4 @@
-"""Equal to published numbers, to the papers' formulas and to the Llama code."""
+"""positions: published numbers, the formulas of papers, and the code of Llama."""
 
 import math
 
@@ -12,7 +12,13 @@ from transformers.models.llama.modeling_llama import (
     apply_rotary_pos_emb,
 )
 
-from transformer_lib.positions import alibi_slopes, apply_rotary, sinusoid
+from transformer_lib.positions import (
+    RotaryPositions,
+    RotaryScaling,
+    alibi_slopes,
+    apply_rotary,
+    sinusoid,
+)
 
 
 @pytest.mark.parametrize("d_model", [2, 6, 512])
@@ -36,23 +42,6 @@ def test_alibi_slopes_of_eight_and_sixteen_heads_as_published():
     assert_near(alibi_slopes(16), sixteen)
 
 
-@pytest.mark.parametrize("base", [10_000.0, 500_000.0])
-def test_rotate_turns_as_llama_does(base):
-    config = LlamaConfig(
-        hidden_size=32,
-        num_attention_heads=4,
-        rope_parameters={"rope_type": "default", "rope_theta": base},
-    )
-    query, key = normal(0, 2, 4, 7, 8), normal(1, 2, 2, 7, 8)
-    positions = torch.stack((torch.arange(7), torch.arange(20, 27)))
-    cos, sin = LlamaRotaryEmbedding(config)(query, positions)
-    wanted = apply_rotary_pos_emb(query, key, cos, sin)
-    for x, want in zip((query, key), wanted, strict=True):
-        assert_near(
-            apply_rotary(x, positions[:, None], base=base), want, ANGLE_TOLERANCE
-        )
-
-
 def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
     """Su et al. 2021, equation 15, pairs (2i, 2i + 1) with one block per plane."""
     x, position = normal(0, 6, dtype=torch.float64), 5.0
@@ -64,3 +53,51 @@ def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
     neighbours = x.view(2, 3).T.reshape(6)  # (i, i + 3) side by side
     want = (torch.block_diag(*blocks) @ neighbours).view(3, 2).T.reshape(1, 6)
     assert_near(apply_rotary(x[None], torch.tensor([position]).double()), want)
+
+
+D_HEAD, LENGTH = 64, 40
+LLAMA_3_2 = {
+    "rope_type": "llama3",
+    "rope_theta": 500_000.0,
+    "factor": 32.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
+KINDS = {
+    "plain": (
+        {"rope_type": "default", "rope_theta": 10_000.0},
+        RotaryPositions(base=10_000.0),
+    ),
+    "scaled": (
+        LLAMA_3_2,
+        RotaryPositions(
+            base=500_000.0,
+            scaling=RotaryScaling(factor=32.0, low=1.0, high=4.0, trained_len=8192),
+        ),
+    ),
+}
+
+
+def hugging_face(parameters):
+    config = LlamaConfig(
+        hidden_size=D_HEAD,
+        num_attention_heads=1,
+        max_position_embeddings=131_072,
+        rope_parameters=parameters,
+    )
+    return LlamaRotaryEmbedding(config)
+
+
+@pytest.mark.parametrize(("parameters", "ours"), KINDS.values(), ids=KINDS)
+def test_clocks_have_the_same_speeds(parameters, ours):
+    want = hugging_face(parameters).inv_freq.double()
+    assert_near(ours.speeds(D_HEAD) / want, torch.ones_like(want), ANGLE_TOLERANCE)
+
+
+@pytest.mark.parametrize(("parameters", "ours"), KINDS.values(), ids=KINDS)
+def test_queries_turn_the_same_way(parameters, ours):
+    query, positions = normal(0, 2, 3, LENGTH, D_HEAD), torch.arange(LENGTH)[None]
+    cos, sin = hugging_face(parameters)(query, positions)
+    want, _ = apply_rotary_pos_emb(query, query, cos, sin)
+    assert_near(ours.rotation(positions)(query), want, ANGLE_TOLERANCE)

@@ -1,7 +1,6 @@
 """Decoders loaded from Hugging Face's GPT-2, Llama and Mistral compute the same.
 
-The models are tiny, random and built from configs: nothing is fetched.
-"""
+The models are tiny, random and built from configs: nothing is fetched."""
 
 from functools import cache
 

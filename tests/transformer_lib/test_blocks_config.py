@@ -1,4 +1,4 @@
-"""blocks/config: what it fills in, JSON and back, every refusal."""
+"""blocks.config: what it fills in, JSON and back, every refusal."""
 
 import dataclasses
 import json

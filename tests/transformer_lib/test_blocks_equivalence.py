@@ -1,4 +1,4 @@
-"""Layers agree with their twins: the kernels in heads, the norms with their words."""
+"""Fused and written out: the kernels in heads, and the norms."""
 
 import pytest
 import torch

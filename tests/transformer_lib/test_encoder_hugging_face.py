@@ -1,7 +1,6 @@
 """Equal to Hugging Face's BERT and MarianMT with the same weights.
 
-The models are tiny, random and built from configs: nothing is fetched.
-"""
+The models are tiny, random and built from configs: nothing is fetched."""
 
 import pytest
 import torch
