@@ -1,10 +1,43 @@
 // Where everything stands: the track of positions, the clocks, the curve. Pure: no DOM.
-import { hatch, line, number, scale, short } from "../kit/index.mjs";
-import { partsOf, sum } from "./numbers.mjs";
-import { LAST, round } from "./text.mjs";
+import {
+  hatch,
+  keep,
+  line,
+  list,
+  number,
+  real,
+  scale,
+  short,
+  whole,
+} from "../kit/index.mjs";
+import { LAST, pairsOf, partsOf, range, sum } from "./numbers.mjs";
+import { stepsARound } from "./text.mjs";
 
 const TAU = 2 * Math.PI;
-const range = (n) => [...Array(n).keys()];
+const PHONE = 480; // below this width, a narrow picture
+
+/** What a state must be; Python says more of what is wrong. */
+function check(state) {
+  const width = state.query?.length;
+  const even = Math.max(2, Math.min(16, width + (width % 2)));
+  const vector = list(real(-1000, 1000), even);
+  keep(state, {
+    query: vector,
+    key: vector,
+    m: whole(0, LAST),
+    n: whole(0, LAST),
+    base: real(1, 1e6),
+    pair: whole(-1, 7),
+  });
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, room = 680) {
+  check(state);
+  const pairs = pairsOf(state);
+  return { state, room, pairs, score: sum(pairs.map(({ part }) => part)) };
+}
+
 const text = (x, y, shown, kind, anchor = "middle", part = null) => ({
   x,
   y,
@@ -14,59 +47,52 @@ const text = (x, y, shown, kind, anchor = "middle", part = null) => ({
   "data-part": part,
 });
 
+/** Where the distance of the positions is written: beside them, else between them. */
+function besideGap(low, high, end) {
+  if (high <= end - 96) return [high + 10, "start"];
+  return low > 110 ? [low - 10, "end"] : [(low + high) / 2, "middle"];
+}
+
 /** Two lanes above each other, a handle in each, and their distance between them. */
 export function track({ m, n }, room) {
   const x = scale([0, LAST], [78, room - 18]);
   const end = x(LAST);
-  const beside = (at) => (at > end - 74 ? [at - 16, "end"] : [at + 16, "start"]);
   const lanes = [
-    ["query", "m", m, 24],
-    ["key", "n", n, 84],
-  ].map(([kind, name, at, y]) => {
-    const [place, anchor] = beside(x(at));
-    return {
-      kind,
-      name,
-      at,
-      x: x(at),
-      y,
-      label: text(place, y, `${name} = ${at}`, `${kind} strong clear`, anchor),
-    };
+    { kind: "query", name: "m", at: m, y: 24 },
+    { kind: "key", name: "n", at: n, y: 84 },
+  ].map((lane) => {
+    const isAtEnd = x(lane.at) > end - 74;
+    const words = `${lane.name} = ${lane.at}`;
+    const place = x(lane.at) + (isAtEnd ? -16 : 16);
+    const anchor = isAtEnd ? "end" : "start";
+    const label = text(place, lane.y, words, `${lane.kind} strong clear`, anchor);
+    return { ...lane, x: x(lane.at), label };
   });
-  const [low, high] = [Math.min(x(m), x(n)), Math.max(x(m), x(n))];
-  const side =
-    high <= end - 96
-      ? [high + 10, "start"]
-      : low > 110
-        ? [low - 10, "end"]
-        : [(low + high) / 2, "middle"];
+  const tens = range(4).map((i) => 10 * i);
+  const ticks = (y) => tens.map((at) => `M${x(at)} ${y - 4}v8`).join("");
+  const [gap, anchor] = besideGap(Math.min(x(m), x(n)), Math.max(x(m), x(n)), end);
   return {
     x,
     lanes,
     height: 128,
-    axes: lanes
-      .map(
-        ({ y }) =>
-          `M${x(0)} ${y}H${end}${range(4)
-            .map((i) => `M${x(10 * i)} ${y - 4}v8`)
-            .join("")}`,
-      )
-      .join(""),
+    axes: lanes.map(({ y }) => `M${x(0)} ${y}H${end}${ticks(y)}`).join(""),
     gap: `M${x(m)} 37V54H${x(n)}V71`,
     texts: [
       text(0, 24, "query at", "quiet", "start"),
       text(0, 84, "key at", "quiet", "start"),
       text(0, 116, "∿ position", "position", "start"),
-      ...range(4).map((i) => text(x(10 * i), 116, 10 * i, "position")),
-      text(side[0], 54, `m − n = ${m - n}`, "strong clear", side[1], "between"),
+      ...tens.map((at) => text(x(at), 116, at, "position")),
+      text(gap, 54, `m − n = ${m - n}`, "strong clear", anchor, "between"),
     ],
   };
 }
 
+/** The point of a circle at an angle. */
 const at = ([cx, cy], radius, angle) => [
   cx + radius * Math.cos(angle),
   cy - radius * Math.sin(angle),
 ];
+/** The same angle from -π to π. */
 const wrap = (angle) => angle - TAU * Math.round(angle / TAU);
 
 /** The arc from the key's to the query's angle, the shorter way. */
@@ -90,51 +116,59 @@ function bar(left, y, width, share) {
   };
 }
 
-/** One clock per pair: two hands, the angle between them, and what it adds. */
+/** The clock of a pair, its corner at [left, y]: two hands and the angle between them. */
+function face(pair, [left, y], { width, height, radius, longest, largest }) {
+  const middle = left + width / 2;
+  const center = [middle, y + 62 + radius];
+  const [a, b] = [pair.q, pair.k].map(([first, second]) => Math.atan2(second, first));
+  const turn = wrap(a - b);
+  // letters of hands that lie on each other are pushed apart
+  const push = Math.max(0, (0.44 - Math.abs(turn)) / 2) * (turn < 0 ? -1 : 1);
+  const hand = (angle, vector) =>
+    line([center, at(center, (radius * Math.hypot(...vector)) / longest, angle)]);
+  const letter = (name, angle, kind) => {
+    const [x, top] = at(center, radius + 11, angle);
+    return text(x, top, name, `${kind} strong`);
+  };
+  const low = y + 102 + 2 * radius;
+  return {
+    ...pair,
+    center,
+    radius,
+    box: { x: left + 4, y: y + 2, width: width - 8, height: height - 6 },
+    q: hand(a, pair.q),
+    k: hand(b, pair.k),
+    arc: arc(center, b, turn),
+    bar: bar(left + 14, low, width - 28, pair.part / largest),
+    zero: `M${middle} ${low - 3}v16`,
+    texts: [
+      text(middle, y + 17, `pair ${pair.i}: dims ${pair.dims.join(", ")}`, "strong"),
+      text(middle, y + 34, `${stepsARound(pair.speed)} steps a round`, "quiet"),
+      letter("Q", a + push, "query"),
+      letter("K", b - push, "key"),
+      text(middle, low - 12, `adds ${number(pair.part)}`, "strong"),
+    ],
+  };
+}
+
+/** One clock per pair, and what it adds. */
 export function clocks({ pairs }, room) {
-  const most =
-    Math.max(...pairs.flatMap(({ q, k }) => [Math.hypot(...q), Math.hypot(...k)])) || 1;
-  const top = Math.max(...pairs.map((pair) => pair.most)) || 1;
+  const hands = pairs.flatMap(({ q, k }) => [q, k]);
   const columns = Math.min(pairs.length, Math.max(2, Math.floor(room / 150)), 4);
   const width = Math.min(190, Math.floor(room / columns));
-  const radius = Math.min(room < 480 ? 42 : 52, width / 2 - 20); // a phone shows two rows
-  const height = 2 * radius + 128;
-  const faces = pairs.map((pair) => {
-    const [left, y] = [
-      (pair.i % columns) * width,
-      Math.floor(pair.i / columns) * height,
-    ];
-    const center = [left + width / 2, y + 62 + radius];
-    const [a, b] = [pair.q, pair.k].map(([first, second]) => Math.atan2(second, first));
-    const turn = wrap(a - b);
-    const push = Math.max(0, (0.44 - Math.abs(turn)) / 2) * (turn < 0 ? -1 : 1);
-    const hand = (angle, vector) =>
-      line([center, at(center, (radius * Math.hypot(...vector)) / most, angle)]);
-    const low = y + 102 + 2 * radius;
-    const middle = left + width / 2;
-    return {
-      ...pair,
-      center,
-      radius,
-      box: { x: left + 4, y: y + 2, width: width - 8, height: height - 6 },
-      q: hand(a, pair.q),
-      k: hand(b, pair.k),
-      arc: arc(center, b, turn),
-      bar: bar(left + 14, low, width - 28, pair.part / top),
-      zero: `M${middle} ${low - 3}v16`,
-      texts: [
-        text(middle, y + 17, `pair ${pair.i}: dims ${pair.dims.join(", ")}`, "strong"),
-        text(middle, y + 34, `${round(pair.speed)} steps a round`, "quiet"),
-        text(...at(center, radius + 11, a + push), "Q", "query strong"),
-        text(...at(center, radius + 11, b - push), "K", "key strong"),
-        text(middle, low - 12, `adds ${number(pair.part)}`, "strong"),
-      ],
-    };
-  });
+  const radius = Math.min(room < PHONE ? 42 : 52, width / 2 - 20); // a phone shows two rows
+  const sizes = {
+    width,
+    radius,
+    height: 2 * radius + 128,
+    longest: Math.max(...hands.map((hand) => Math.hypot(...hand))) || 1,
+    largest: Math.max(...pairs.map(({ most }) => most)) || 1,
+  };
+  const corner = (i) => [(i % columns) * width, Math.floor(i / columns) * sizes.height];
   return {
-    faces,
+    faces: pairs.map((pair) => face(pair, corner(pair.i), sizes)),
     width: columns * width,
-    height: Math.ceil(pairs.length / columns) * height,
+    height: Math.ceil(pairs.length / columns) * sizes.height,
   };
 }
 
@@ -148,7 +182,7 @@ export function curve({ state, pairs, score }, active, room) {
   const reach = Math.max(...pairs.map(({ most }) => most)) || 1;
   const [low, high] = [Math.min(...totals, -reach), Math.max(...totals, reach)];
   const x = scale([-LAST, LAST], [48, room - 8]);
-  const floor = room < 480 ? 126 : 166; // a phone shows the track and the curve together
+  const floor = room < PHONE ? 126 : 166; // a phone shows the track and the curve together
   const y = scale([low, high], [floor, 26]);
   const path = (values) => line(values.map((value, i) => [x(distances[i]), y(value)]));
   const here = x(state.m - state.n);

@@ -1,18 +1,18 @@
-// What RoPERotor says, in words, tables and code; rope_words.py says the same. No DOM.
+// What RoPERotor says, in words, tables and code. No DOM.
 import { number } from "../kit/index.mjs";
+import { LAST } from "./numbers.mjs";
 
-export const LAST = 31; // position
 export const commas = (x) =>
   String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Positions in which a clock goes round once: "6.3", "6,283". */
-export function round(speed) {
+export function stepsARound(speed) {
   const x = (2 * Math.PI) / speed;
   return x < 100 ? number(x, 1) : commas(x);
 }
 
 /** What a shift of both by 5 does, if there is room for one. */
-function rule(m, n) {
+function shiftRule(m, n) {
   const by = [5, -5].find((x) => Math.min(m, n) + x >= 0 && Math.max(m, n) + x <= LAST);
   const where = by > 0 ? "further on" : "back";
   return by
@@ -24,12 +24,12 @@ function rule(m, n) {
 export function sentence({ state: { m, n }, pairs, score }, active) {
   const total = number(score);
   if (!active)
-    return `Query at position ${m}, key at ${n}: the dot product is ${total}. ${rule(m, n)} m − n = ${m - n} counts.`;
+    return `Query at position ${m}, key at ${n}: the dot product is ${total}. ${shiftRule(m, n)} m − n = ${m - n} counts.`;
   const { i, dims, speed, between, most, part } = pairs[active[1]];
   const apart =
     most > 0 ? `Query and key are ${number(between, 0)}° apart` : "Query or key is 0";
   return (
-    `Pair ${i}, dimensions ${dims.join(" and ")}, one of each half: one round in ${round(speed)} positions. ` +
+    `Pair ${i}, dimensions ${dims.join(" and ")}, one of each half: one round in ${stepsARound(speed)} positions. ` +
     `${apart}; this pair adds ${number(part)} to the dot product of ${total}.`
   );
 }
@@ -52,7 +52,7 @@ export function table({ state: { m, n }, pairs, score }) {
       ...pairs.map(({ i, dims, speed, between, part }) => [
         i,
         dims.join(", "),
-        round(speed),
+        stepsARound(speed),
         degrees(m * speed),
         degrees(n * speed),
         number(between, 1),
@@ -85,7 +85,7 @@ export function pytorch({ query, key, m, n, base }, { pairs }) {
     "",
     "shown = parts(m, n)",
     `expected = ${tensor(pairs.map(({ part }) => number(part, 6)))}[0]`,
-    "torch.testing.assert_close(shown, expected, rtol=0, atol=1e-3)",
+    "torch.testing.assert_close(shown, expected, rtol=0, atol=1e-5)",
     "torch.testing.assert_close(parts(m + 5, n + 5), shown, rtol=0, atol=1e-6)",
     "",
   ].join("\n");

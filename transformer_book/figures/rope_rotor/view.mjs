@@ -1,74 +1,38 @@
 // RoPERotor: a query and a key turn with their positions; the dot product sees m − n only.
-import {
-  fill,
-  grid,
-  h,
-  join,
-  keep,
-  list,
-  number,
-  panel,
-  real,
-  s,
-  set,
-  whole,
-} from "../kit/index.mjs";
-import { positions, readout } from "./lanes.mjs";
-import { clocks, curve } from "./layout.mjs";
-import { pairs, sum } from "./numbers.mjs";
-import { LAST, commas, pytorch, sentence, table } from "./text.mjs";
-
-export { pytorch, sentence, table };
+import { fill, grid, h, join, number, panel, s, set } from "../kit/index.mjs";
+import { clocks, curve, layout } from "./layout.mjs";
+import { LAST } from "./numbers.mjs";
+import { positionTrack } from "./position_track.mjs";
+import { readout } from "./readout.mjs";
+import { commas, pytorch, sentence, table } from "./text.mjs";
 
 const inside = (x, low, high) => x >= low && x <= high;
 
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const width = state.query?.length;
-  const vector = list(
-    real(-1000, 1000),
-    Math.max(2, Math.min(16, width + (width % 2))),
-  );
-  const at = whole(0, LAST);
-  keep(state, {
-    query: vector,
-    key: vector,
-    m: at,
-    n: at,
-    base: real(1, 1e6),
-    pair: whole(-1, 7),
-  });
-}
-
-/** Everything that is drawn or said, from the state alone. */
-export function layout(state, room = 680) {
-  check(state);
-  const all = pairs(state);
-  return { state, room, pairs: all, score: sum(all.map(({ part }) => part)) };
-}
-
-export const locked = ({ pair, query }) =>
+/** The held pair as a cell of the clocks; a state may hold one that is not there. */
+const locked = ({ pair, query }) =>
   inside(pair, 0, query.length / 2 - 1) ? [0, pair] : null;
 
-const both = (by) => ({
+const shiftBy = (by) => ({
   action: ({ m, n }) => ({ m: m + by, n: n + by }),
   disabled: ({ m, n }) => !inside(m + by, 0, LAST) || !inside(n + by, 0, LAST),
 });
 
 /** The two buttons, and why one of them is out. */
-function shift(ui) {
+function shiftButtons(ui) {
   const why = h("span", { class: "name" });
   ui.bind((state) =>
     set(why, {
-      text: [-5, 5].some((by) => both(by).disabled(state)) ? `only 0 to ${LAST}` : "",
+      text: [-5, 5].some((by) => shiftBy(by).disabled(state))
+        ? `only 0 to ${LAST}`
+        : "",
     }),
   );
   return h(
     "div",
     { class: "control", role: "group", "aria-label": "Shift both by 5" },
     h("span", { class: "name", text: "Shift both by 5", "aria-hidden": "true" }),
-    ui.button({ label: "− 5", ...both(-5) }),
-    ui.button({ label: "+ 5", ...both(5) }),
+    ui.button({ label: "− 5", ...shiftBy(-5) }),
+    ui.button({ label: "+ 5", ...shiftBy(5) }),
     why,
   );
 }
@@ -211,9 +175,9 @@ function product() {
 
 function build(ui) {
   const said = readout();
-  const parts = [said, dials(ui), positions(ui, said), product()]; // the clocks near + 5
+  const parts = [said, dials(ui), positionTrack(ui, said), product()]; // the clocks near + 5
   return {
-    controls: [shift(ui)],
+    controls: [shiftButtons(ui)],
     formula: {
       equation: [
         "dot product = Σ ",
