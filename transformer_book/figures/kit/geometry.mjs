@@ -31,7 +31,11 @@ export function line(points) {
     .join("");
 }
 
-/** Linear scale: domain [a, b] to range [c, d], with `invert`. */
+/**
+ * Linear scale: domain [a, b] to range [c, d], with `invert`.
+ * @param {number[]} domain
+ * @param {number[]} range
+ */
 export function scale([a, b], [c, d]) {
   const to = (x) => c + ((x - a) / (b - a || 1)) * (d - c);
   to.invert = (y) => a + ((y - c) / (d - c || 1)) * (b - a);

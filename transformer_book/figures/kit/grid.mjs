@@ -39,7 +39,7 @@ export function keys(node, { size, here, go, hold, leave, key = UNUSED }) {
  * lock(cell or null); key(event, cell) -> true if it used the key (before the others).
  * Returns { update }: call it after every redraw.
  */
-export function grid(node, { size, locked, hover, lock, key }) {
+export function grid(node, { size, locked, hover, lock, key = () => false }) {
   let at = null;
   const cellOf = (target) => {
     const cell = target.closest?.("[data-row][data-col]");

@@ -33,7 +33,7 @@ function encircle(group, box) {
  * cells are [row, col], `active` is what the figure's hover, lock and locked speak of.
  * -> { node, draw({ rows, cols, pick(x, y) -> cell or null, box(cell), text(cell) }) }.
  */
-export function pad(ui, svg, { label, to, from, key }) {
+export function pad(ui, svg, { label, to, from, key = () => false }) {
   let shape = null;
   let at = [0, 0];
   const { hit, spot, held, line, table, node } = parts(label);
