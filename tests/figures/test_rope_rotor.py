@@ -1,21 +1,22 @@
-"""RoPERotor: the numbers, the lesson, and that browser and Python say the same."""
+"""RoPERotor: its numbers are the library's, the lesson, and what it says."""
 
 import io
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from figure_page import run_node
+from figure_page import Shown, shown, shown_all
 from PIL import Image
 from touch import FINGER, swipe, tab_stops
 
 from transformer_book.figures import RoPERotor
-from transformer_lib.positions import apply_rotary
+from transformer_lib.positions import apply_rotary, frequencies
 
-SHOWN = Path(__file__).parent / "shown.mjs"
+
+def said(figure: RoPERotor) -> str:
+    return shown(figure).sentence
 
 
 def random_rotor(rng: np.random.Generator) -> RoPERotor:
@@ -36,82 +37,64 @@ def random_rotor(rng: np.random.Generator) -> RoPERotor:
 
 
 @pytest.fixture(scope="module")
-def answers():
+def pairs() -> list[tuple[RoPERotor, Shown]]:
     rng = np.random.default_rng(0)
     rotors = [random_rotor(rng) for _ in range(60)]
-    states = json.dumps([rotor.state() for rotor in rotors])
-    made = json.loads(run_node(SHOWN, "rope_rotor", stdin=states))
-    return list(zip(rotors, made, strict=True))
+    return list(zip(rotors, shown_all(rotors), strict=True))
 
 
-def test_browser_computes_the_same_numbers(answers):
-    for rotor, answer in answers:
-        geometry = answer["geometry"]
-        top = 16 * max(map(abs, [*rotor.query, *rotor.key])) ** 2
-        np.testing.assert_allclose(
-            geometry["score"], rotor.score(), rtol=0, atol=1e-12 * top
+def test_the_numbers_are_the_librarys(pairs):
+    """Hands, what each pair adds, the angle between, speeds, and the table of them."""
+    for rotor, page in pairs:
+        half = len(rotor.query) // 2
+        (query, key) = (
+            apply_rotary(
+                torch.tensor([vector], dtype=torch.float64),
+                torch.tensor([place]).double(),
+                base=rotor.base,
+            )[0]
+            for vector, place in ((rotor.query, rotor.m), (rotor.key, rotor.n))
         )
-        for shown, pair in zip(geometry["pairs"], rotor.pairs(), strict=True):
-            mine = [pair.part, *pair.query, *pair.key]
-            theirs = [shown["part"], *shown["q"], *shown["k"]]
-            np.testing.assert_allclose(theirs, mine, rtol=0, atol=1e-12 * top)
-            np.testing.assert_allclose(shown["speed"], pair.speed, rtol=1e-12)
-            np.testing.assert_allclose(shown["between"], pair.between, atol=1e-6)
-            assert tuple(shown["dims"]) == pair.dims
+        clocks = page.geometry["pairs"]
+        q, k, parts, between, speeds = (
+            torch.tensor([clock[name] for clock in clocks], dtype=torch.float64)
+            for name in ("q", "k", "part", "between", "speed")
+        )
+        hands = torch.complex(query[:half], query[half:])
+        other = torch.complex(key[:half], key[half:])
+        most = hands.abs() * other.abs()
+        near = {"rtol": 1e-9, "atol": 1e-9}
+        torch.testing.assert_close(q, torch.view_as_real(hands), **near)
+        torch.testing.assert_close(k, torch.view_as_real(other), **near)
+        products = (query * key).reshape(2, half).sum(dim=0)
+        assert ((parts - products).abs() <= 1e-9 * (1 + most)).all()
+        assert abs(page.geometry["score"] - query @ key) <= 1e-9 * (1 + most.sum())
+        angle = torch.rad2deg((hands * other.conj()).angle().abs())
+        torch.testing.assert_close(between, angle, rtol=0, atol=1e-5)
+        steps = frequencies(2 * half, base=rotor.base)
+        torch.testing.assert_close(speeds, steps, rtol=1e-12, atol=0)
+        assert [row[1] for row in page.rows] == [
+            *(f"{i}, {i + half}" for i in range(half)),
+            "",
+        ]
+        adds = torch.tensor([float(row[6]) for row in page.rows], dtype=torch.float64)
+        total = torch.cat((products, products.sum()[None]))
+        torch.testing.assert_close(adds, total, rtol=0, atol=6e-5)
 
 
-def test_browser_says_the_same_sentence(answers):
-    assert any("Query or key is 0" in answer["sentence"] for _, answer in answers)
-    for rotor, answer in answers:
-        assert answer["sentence"] == rotor.summary()
-
-
-def test_browser_shows_the_same_table(answers):
-    for rotor, answer in answers:
-        header, rows = rotor.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
-
-
-def test_copied_pytorch_runs_and_asserts_the_state(answers):
-    for rotor, answer in answers:
+def test_the_copied_program_asserts_the_pages_numbers(pairs):
+    assert any("Query or key is 0" in page.sentence for _, page in pairs)
+    for rotor, page in pairs:
         names = {}
-        exec(answer["pytorch"], names)
-        assert len(names["shown"]) == len(rotor.pairs())
-
-
-def test_copied_pytorch_fails_when_a_number_or_the_shift_is_wrong(answers):
-    code = answers[0][1]["pytorch"]
+        exec(page.pytorch, names)
+        assert len(names["shown"]) == len(rotor.query) // 2
+    code = pairs[0][1].pytorch
     for right, wrong in (
         ("expected = torch", "expected = 1 + torch"),
         ("parts(m + 5, n + 5)", "parts(m + 5, n + 4)"),
     ):
         with pytest.raises(AssertionError, match="not close"):
             exec(code.replace(right, wrong), {})
-
-
-def test_parts_are_the_librarys_split_half_pairs():
-    rotor = RoPERotor()
-    query, key = torch.tensor([rotor.query]), torch.tensor([rotor.key])
-    turned = apply_rotary(query, torch.tensor([12])) * apply_rotary(
-        key, torch.tensor([9])
-    )
-    parts = [turned[0, i] + turned[0, i + 4] for i in range(4)]
-    shown = torch.tensor([pair.part for pair in rotor.pairs()])
-    torch.testing.assert_close(shown, torch.stack(parts), rtol=0, atol=1e-5)
-    assert [pair.dims for pair in rotor.pairs()] == [(0, 4), (1, 5), (2, 6), (3, 7)]
-
-
-def test_only_the_difference_of_the_positions_counts(answers):
-    for rotor, _ in answers:
-        before = rotor.pairs()
-        step = 5 if max(rotor.m, rotor.n) + 5 <= 31 else -5
-        if min(rotor.m, rotor.n) + step < 0:
-            continue
-        rotor.update(m=rotor.m + step, n=rotor.n + step)
-        for old, new in zip(before, rotor.pairs(), strict=True):
-            most = np.hypot(*old.query) * np.hypot(*old.key)
-            np.testing.assert_allclose(new.part, old.part, rtol=0, atol=1e-9 * most)
-        rotor.update(m=rotor.m - step, n=rotor.n - step)
 
 
 @pytest.mark.parametrize(
@@ -123,24 +106,16 @@ def test_only_the_difference_of_the_positions_counts(answers):
     ],
 )
 def test_the_rule_names_only_places_that_there_are(m, n, rule):
-    assert f". {rule} counts." in RoPERotor(m=m, n=n).summary()
+    assert f". {rule} counts." in said(RoPERotor(m=m, n=n))
 
 
 def test_the_table_gives_all_angles_in_degrees():
-    header, rows = RoPERotor([1, 0], [1, 0], m=12, n=9).table()
-    angles = dict(zip(header[3:6], rows[0][3:6], strict=True))
-    assert angles == {
+    table = shown(RoPERotor([1, 0], [1, 0], m=12, n=9)).table
+    assert dict(zip(table["header"][3:6], table["rows"][0][3:6], strict=True)) == {
         "query turned (degrees)": f"{np.degrees(12):.1f}",
         "key turned (degrees)": f"{np.degrees(9):.1f}",
         "apart (degrees)": f"{np.degrees(3):.1f}",
     }
-
-
-def test_the_curve_goes_through_every_score(answers):
-    for rotor, _ in answers[:20]:
-        at = 4 * (rotor.m - rotor.n + 31)
-        np.testing.assert_allclose(rotor.scores()[at], rotor.score(), atol=1e-6)
-        assert len(rotor.scores()) == 8 * 31 + 1
 
 
 def test_tensors_are_unpacked_and_rounded_as_the_page_gets_them():
@@ -175,13 +150,34 @@ def test_bad_states_say_why(state, message):
 
 
 def test_a_held_pair_that_is_not_there_is_let_go():
-    rotor = RoPERotor([1, 0], [0, 1], pair=3)
-    assert rotor.summary().startswith("Query at position 12, key at 9: the dot product")
+    sentence = said(RoPERotor([1, 0], [0, 1], pair=3))
+    assert sentence.startswith("Query at position 12, key at 9: the dot product")
 
 
 def score(page):
     """The dot product that is written on the curve."""
     return page.page.locator("[role=img]").get_attribute("aria-label")
+
+
+def gap_to_curve(page, apart: int) -> float:
+    """Pixels from the dot to the point of the curve at this m - n."""
+    curve, x, y = page.page.evaluate("""() => {
+      const root = document.querySelector(".tl-live").shadowRoot;
+      const value = (css, name) => root.querySelector(css).getAttribute(name);
+      return [value("path.total", "d"), +value(".dot", "cx"), +value(".dot", "cy")];
+    }""")
+    points = re.findall(r"[ML](\S+?) ([^ML]+)", curve)
+    assert len(points) == 8 * 31 + 1  # in steps of 1/4
+    on_it = [float(end) for end in points[4 * (apart + 31)]]
+    return max(abs(on_it[0] - x), abs(on_it[1] - y))
+
+
+def dot_product(**places: int) -> float:
+    """What the library makes of the figure's own vectors at these places."""
+    rotor = RoPERotor(**places)
+    query = apply_rotary(torch.tensor([rotor.query]), torch.tensor([rotor.m]))
+    key = apply_rotary(torch.tensor([rotor.key]), torch.tensor([rotor.n]))
+    return (query @ key.mT).item()
 
 
 def hands(page):
@@ -198,6 +194,7 @@ def test_the_lesson_a_shift_turns_all_hands_and_keeps_the_score(visit, put):
     page.page.get_by_role("button", name="+ 5").click()
     assert "Query at position 17, key at 14: the dot product is 0.53" in page.said()
     assert score(page) == before
+    assert gap_to_curve(page, apart=3) < 0.01
     assert all(a != b for a, b in zip(hands(page), turned, strict=True))
     page.page.get_by_role("button", name="− 5").click()
     assert hands(page) == turned
@@ -218,7 +215,7 @@ def test_the_product_stands_beside_the_difference_now_and_before(visit, put):
     assert readout(page) == ["m − n = 3", "dot product 0.53", *stays]
     page.page.get_by_role("slider", name="Query").focus()
     page.page.keyboard.press("ArrowRight")
-    moved = f"dot product {RoPERotor(m=18, n=14).score():.2f}"
+    moved = f"dot product {dot_product(m=18, n=14):.2f}"
     assert readout(page) == ["m − n = 4", moved, "before: 3", "before: 0.53"]
     page.page.get_by_role("slider", name="Base").focus()
     page.page.keyboard.press("Home")  # other clocks: what was before says nothing
@@ -252,7 +249,7 @@ def test_before_a_drag_is_where_the_finger_came_down(visit, put):
     stops = [(x - places * step, y) for places in (6, 11, 17, 21, 22)]
     swipe(page.page, (x, y), *stops)
     assert page.said().startswith("Query at position 3, key at 9: ")
-    before = f"{RoPERotor(m=25, n=9).score():.2f}"
+    before = f"{dot_product(m=25, n=9):.2f}"
     assert readout(page)[2:] == ["before: 16", f"before: {before}"]
     note = page.page.locator(".title small").nth(1)
     assert note.inner_text() == f"before: {before} at 16"
@@ -344,6 +341,7 @@ def test_keys_move_query_and_key_alone(visit, put):
     page.page.keyboard.press("ArrowLeft")
     page.page.keyboard.press("PageDown")
     assert "Query at position 0, key at 3: the dot product" in page.said()
+    assert gap_to_curve(page, apart=-3) < 0.01
     assert all(a != b for a, b in zip(hands(page), before, strict=True))
 
 

@@ -87,7 +87,10 @@ export function track({ m, n }, room) {
   };
 }
 
-/** The point of a circle at an angle. */
+/**
+ * The point of a circle at an angle.
+ * @param {number[]} center
+ */
 const at = ([cx, cy], radius, angle) => [
   cx + radius * Math.cos(angle),
   cy - radius * Math.sin(angle),
@@ -116,7 +119,12 @@ function bar(left, y, width, share) {
   };
 }
 
-/** The clock of a pair, its corner at [left, y]: two hands and the angle between them. */
+/**
+ * The clock of a pair: two hands and the angle between them.
+ * @param {any} pair
+ * @param {number[]} corner its left and its top
+ * @param {any} sizes
+ */
 function face(pair, [left, y], { width, height, radius, longest, largest }) {
   const middle = left + width / 2;
   const center = [middle, y + 62 + radius];
