@@ -191,8 +191,7 @@ function build(ui) {
       code: [
         ["query", "apply_rotary(q, m)", "query"],
         " @ ",
-        ["key", "apply_rotary(k, n)", "key"],
-        ".T",
+        ["key", "apply_rotary(k, n).T", "key"],
       ],
     },
     picture: parts.map(({ node }) => node),
