@@ -1,37 +1,31 @@
 """HeadsGrid: heads differ; a map is evidence, ablation is proof."""
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import traitlets
 
+from transformer_book import pretrained
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.heads_grid import picture as pictures
-from transformer_book.figures.heads_grid import text as words
-from transformer_book.figures.heads_grid.check import check, fits
-from transformer_book.figures.heads_grid.numbers import (
-    Head,
-    period_of,
-    rows_of,
-    telling,
+from transformer_book.figures.heads_grid.checks import (
+    Size,
+    check,
+    check_reading,
+    fits,
 )
-from transformer_book.figures.heads_grid.reading import (
-    PYTHON,
-    SHIPPED,
-    computed,
-    letter,
-    shipped,
-    traits_of,
-)
-from transformer_book.figures.state import Values, as_lists
+from transformer_book.figures.heads_grid.record import record, telling
+from transformer_book.figures.state import StateError, Values, as_lists
 from transformer_book.figures.weights import ServesWeights
 from transformer_lib.decoder import Decoder
 
-SORTS = ("place", "entropy", "previous", "induction", "loss")
+SHIPPED = ("induction-1", "induction-2")
+"""Models that run in the page too."""
+PYTHON = "Python"
+"""The source of all other numbers."""
 
 # of 300 texts that were drawn: equal stripes matter most differently here
-_IDS = 2 * [ord(letter) - ord("a") + 1 for letter in "lrhjtaewuv"]
+_IDS = 2 * [ord(sign) - ord("a") + 1 for sign in "lrhjtaewuv"]
 
 
 class HeadsGrid(ServesWeights, Figure):
@@ -47,7 +41,6 @@ class HeadsGrid(ServesWeights, Figure):
     """
 
     name = "heads_grid"
-    wording, picturing = words, pictures
 
     source = traitlets.Enum([*SHIPPED, PYTHON], "induction-2")
     ids = Values(traitlets.Int(), default_value=_IDS)
@@ -56,17 +49,19 @@ class HeadsGrid(ServesWeights, Figure):
     shown = Values(default_value=[])
     selected = Values(traitlets.Int(), default_value=[])
     pair = Values(traitlets.Int(), default_value=[])
-    sort = traitlets.Enum(SORTS, "place")
+    sort = traitlets.Enum(
+        ["place", "entropy", "previous", "induction", "loss"], "place"
+    )
     stored = traitlets.Dict()
 
     def __init__(self, **state: Any) -> None:
         self._model: Decoder | None = None
         state = {"source": "induction-2", "ids": _IDS, "off": [], **state}
         if state["source"] in SHIPPED:
-            state = {"tokens": [letter(i) for i in as_lists(state["ids"])], **state}
+            state = {"tokens": [_letter(i) for i in as_lists(state["ids"])], **state}
             if "stored" not in state:
-                model = shipped(state["source"])
-                state["stored"] = computed(model, state["source"], state)
+                model = _shipped(state["source"])
+                state["stored"] = _computed(model, state["source"], state)
             state = {"shown": telling(state["stored"]["scores"]), **state}
         super().__init__(**state)
 
@@ -97,7 +92,7 @@ class HeadsGrid(ServesWeights, Figure):
         """
         before = self._model
         if model is not None:
-            traits = traits_of(model, traits)
+            traits = _traits_of(model, traits)
             self._model = model
         try:
             super().update(**traits)
@@ -114,49 +109,52 @@ class HeadsGrid(ServesWeights, Figure):
         check(state, self._reader(state["source"]))
 
     def _reader(self, source: str) -> Decoder | None:
-        return shipped(source) if source in SHIPPED else self._model
+        return _shipped(source) if source in SHIPPED else self._model
 
     @traitlets.observe("source", "ids", "off")  # type: ignore[untyped-decorator]
     def _follow(self, _change: Any) -> None:
         model = self._reader(self.source)
-        known = self.fits() and self.stored["off"] == self.off
+        known = fits(self.state()) and self.stored["off"] == self.off
         if model is not None and not known:
-            self.stored = computed(model, self.source, self.state())
+            self.stored = _computed(model, self.source, self.state())
 
-    def period(self) -> int:
-        """Return after how many tokens the text repeats itself; 0 if it does not."""
-        return period_of(self.ids)
 
-    def heads(self) -> list[Head]:
-        """Return every head in the order of `sort`."""
-        maps = self.stored["maps"]
-        heads = [[i, j] for i, layer in enumerate(maps) for j in range(len(layer))]
-        return sorted(heads, key=partial(words.rank, self))
+def _letter(token: int) -> str:
+    """Return a letter for an induction model's token; its number beyond z."""
+    return chr(ord("a") + token - 1) if 1 <= token <= 26 else str(token)
 
-    def weights(self, head: Head) -> list[list[float]]:
-        """Return a head's map: row q holds the weights of keys 0 to q."""
-        layer, number = head
-        return rows_of(self.stored["maps"][layer][number])
 
-    def scores(self, head: Head) -> dict[str, float]:
-        """Return a head's entropy, previous-token score and, if any, induction."""
-        layer, number = head
-        scores = self.stored["scores"][layer][number]
-        return dict(zip(SORTS[1:], scores, strict=False))
+@cache
+def _shipped(source: str) -> Decoder:
+    """Load a shipped model, once."""
+    model: Decoder = pretrained.load(source).model
+    return model
 
-    def loss(self, off: Sequence[Head] | None = None) -> float | None:
-        """Return the loss with these heads off, now if not said; None if unknown.
 
-        In nats per token; of a repeated text, on what can be foreseen.
-        """
-        off = self.off if off is None else off
-        known = (loss for heads, loss in self.stored["losses"] if heads == sorted(off))
-        return next(known, None)
+def _computed(model: Decoder, source: str, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute what is stored of a decoder.
 
-    def best(self, score: str) -> Head:
-        """Return the head that has the highest score."""
-        return max(self.heads(), key=lambda head: self.scores(head)[score])
+    Raises:
+        StateError: if it cannot read these ids, or has no such heads.
+    """
+    asked = {name: as_lists(state[name]) for name in ("ids", "tokens", "off")}
+    check_reading(asked, Size.of(model))
+    return record(model, asked["ids"], sorted(asked["off"]), source)
 
-    def fits(self) -> bool:
-        """Whether the stored numbers are those of this source and these tokens."""
-        return fits(self.state())
+
+def _traits_of(model: Decoder, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all traits that change when another decoder is shown.
+
+    Raises:
+        StateError: if it cannot read the ids.
+    """
+    ids = as_lists(given.get("ids", []))
+    if ids and isinstance(ids[0], list):
+        if len(ids) > 1:
+            raise StateError(f"ids must be one sequence, got {len(ids)}")
+        ids = ids[0]
+    tokens = given.get("tokens") or [str(token) for token in ids]
+    traits = {"off": [], "selected": [], "pair": [], **given, "source": PYTHON}
+    traits |= {"ids": ids, "tokens": list(tokens)}
+    stored = _computed(model, PYTHON, traits)
+    return {"shown": telling(stored["scores"]), **traits, "stored": stored}

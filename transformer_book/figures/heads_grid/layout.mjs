@@ -1,17 +1,88 @@
 // Where everything stands: thumbnails, the large maps, the losses. Pure: no DOM.
+import * as must from "../kit/index.mjs";
 import { cividis, number, tokenText } from "../kit/index.mjs";
-import { SCORES, isOff } from "./numbers.mjs";
+import { SCORES, UNIT, isOff, numbers, runners, unpacked } from "./numbers.mjs";
 import { capital, name } from "./text.mjs";
+
+export const SIZES = { "induction-1": [1, 4], "induction-2": [2, 4] }; // layers, heads in each
+export const SORTS = [
+  ["place", "layer and head"],
+  ["entropy", "entropy, low first"],
+  ["previous", "looks at the token before"],
+  ["induction", "induction"],
+  ["loss", "loss if off"],
+];
+export const MOST = 32; // tokens
+const VOCABULARY = 64; // of both shipped models
+const LARGEST_ID = 1e9;
 
 const LEVELS = 10; // shades of weights
 const SIGN = 7.6; // width of one monospace sign
+const SLANT = 0.72; // of a token's width, as high as it reaches when turned by 45°
 const SAID = { entropy: "entropy", previous: "before", induction: "induction" };
 const TALL = 46; // of a bar with its words
 
 const round = (x) => Math.round(100 * x) / 100;
 
+/** How many layers, and heads in each. */
+export const sizeOf = ({ source, stored }) =>
+  SIZES[source] ?? [stored?.maps?.length, stored?.maps?.[0]?.length];
+
+/** A stored map: the lower triangle of weights, row after row. */
+function packedMap(n) {
+  return (map, name) => {
+    must.list(must.whole(0, UNIT), (n * (n + 1)) / 2)(map, name);
+    for (const row of unpacked(map, n)) must.shares(1, MOST / UNIT)(row, name); // each weight is rounded
+  };
+}
+
+/** Python says what is wrong; this stops only a page or a link that was edited. */
+function check(state) {
+  const { source, stored, tokens } = state;
+  const maps = stored?.maps;
+  const size = tokens?.length;
+  const [layers, heads] = sizeOf(state);
+  const head = must.cell(layers, heads);
+  const some = must.list(must.any, 0, 99);
+  const perHead = (item) => must.list(must.list(item, maps?.[0]?.length), maps?.length);
+  must.keep(state, {
+    source: must.one(...Object.keys(SIZES), "Python"),
+    sort: must.one(...SORTS.map(([sort]) => sort)),
+    tokens: must.list(must.text, 2, MOST),
+    ids: must.list(must.whole(0, SIZES[source] ? VOCABULARY - 1 : LARGEST_ID), size),
+    stored: must.parts({
+      ids: must.list(must.whole(0, LARGEST_ID), 2, MOST),
+      off: some,
+      losses: must.list(must.parts([some, must.finite]), 0, 99),
+      maps: perHead((map, name) => packedMap(stored.ids.length)(map, name)),
+      scores: perHead(must.list(must.finite, 2, 3)),
+      first: (x, name) => must.finite(x ?? 0, name),
+    }),
+    off: must.list(head, 0, 99),
+    shown: must.list(head, 1, 2),
+    pair: must.place(size, size),
+    selected: must.place(layers, heads),
+  });
+}
+
+/** Everything that is drawn or said, from the state and a model that runs here, if any. */
+export function layout(state, room = 680, runner = runners.get(state.source)) {
+  check(state);
+  const known = numbers(state, runner);
+  if (!known) return { state, room, waiting: true };
+  const geometry = { state, room, ...known };
+  const small = thumbnails(geometry, room);
+  const beside = room - small.width - 32;
+  return {
+    ...geometry,
+    small,
+    bars: bars(geometry, beside < 240 ? room : beside),
+    half: room >= 560 ? Math.floor((room - 28) / 2) : room,
+  };
+}
+
 /** A path for each shade of a map's cells, dark ones first; edges lie on whole pixels. */
-export function shades(rows, left, top, cell) {
+function shades(rows, left, top, cell) {
   const paths = Array(LEVELS + 1).fill("");
   const edge = (i) => Math.round(i * cell);
   rows.forEach((row, q) => {
@@ -46,44 +117,63 @@ function tagOf(geometry, head) {
   return said ? [SAID[said], score(head, said)] : ["", null];
 }
 
-/** The small maps: { width, height, columns, side, thumbs }. */
-export function thumbnails(geometry, room) {
-  const { heads, maps, columns: most } = geometry;
+const mapOf = ({ maps }, [layer, head]) => maps[layer][head];
+
+/** One small map with its names, at [x, y]. */
+function thumbnail(geometry, head, [x, y], side) {
+  const rows = mapOf(geometry, head);
+  const cell = side / rows.length;
+  const off = isOff(geometry.state, head);
+  const [what, value] = tagOf(geometry, head);
+  const narrow = isNarrow(side);
+  const [left, right] = [x + 6, x + side + 4];
+  return {
+    head,
+    off,
+    shades: shades(rows, x + 5, y + 5, cell),
+    later: off ? "" : later(rows.length, x + 5, y + 5, cell, 8),
+    box: { x: x + 1, y: y + 1, width: side + 8, height: side + captionOf(side) + 8 },
+    texts: [
+      [left, y + side + 15, `L${head[0]} H${head[1]}`, "strong"],
+      [
+        right,
+        y + side + (narrow ? 45 : 15),
+        value === null ? "" : number(value),
+        null,
+        "end",
+      ],
+      [left, y + side + 30, what, "quiet"],
+      [right, y + 14, off ? "✗ off" : "", null, "end"],
+    ],
+  };
+}
+
+const isNarrow = (side) => side < 72; // then the number stands on a line of its own
+const captionOf = (side) => (isNarrow(side) ? 49 : 34);
+
+/** Which color is which weight, below the small maps. */
+const scaleAt = (low) => ({
+  shades: shades([], 0, 0, 0).map(({ fill }, i) => ({
+    fill,
+    d: `M${64 + 9 * i} ${low}h9v12h-9z`,
+  })),
+  texts: [
+    [6, low + 6, "weight 0"],
+    [168, low + 6, "1"],
+  ],
+});
+
+/** The small maps: { thumbs, columns, lines, width, height, scale }. */
+function thumbnails(geometry, room) {
+  const { heads, columns: most } = geometry;
   let columns = most; // of a layer's heads, all or a part that divides them
   while (most % columns || columns * 64 > room) columns -= 1;
   const step = Math.min(92, Math.floor(room / columns));
   const side = Math.min(78, step - 10);
-  const narrow = side < 72; // the number stands on a line of its own
-  const caption = narrow ? 49 : 34;
-  const tall = side + caption + 12;
-  const thumbs = heads.map(([l, h], i) => {
+  const tall = side + captionOf(side) + 12;
+  const thumbs = heads.map((head, i) => {
     const [row, col] = [Math.floor(i / columns), i % columns];
-    const [x, y] = [col * step, row * tall];
-    const rows = maps[l][h];
-    const cell = side / rows.length;
-    const [what, value] = tagOf(geometry, [l, h]);
-    const off = isOff(geometry.state, [l, h]);
-    return {
-      head: [l, h],
-      row,
-      col,
-      off,
-      shades: shades(rows, x + 5, y + 5, cell),
-      later: off ? "" : later(rows.length, x + 5, y + 5, cell, 8),
-      box: { x: x + 1, y: y + 1, width: side + 8, height: tall - 4 },
-      texts: [
-        [x + 6, y + side + 15, `L${l} H${h}`, "strong"],
-        [
-          x + side + 4,
-          y + side + (narrow ? 45 : 15),
-          value === null ? "" : number(value),
-          null,
-          "end",
-        ],
-        [x + 6, y + side + 30, what, "quiet"],
-        [x + side + 4, y + 14, off ? "✗ off" : "", null, "end"],
-      ],
-    };
+    return { row, col, ...thumbnail(geometry, head, [col * step, row * tall], side) };
   });
   const lines = heads.length / columns;
   const low = lines * tall;
@@ -93,22 +183,13 @@ export function thumbnails(geometry, room) {
     lines,
     width: Math.max(columns * step, 190),
     height: low + 20,
-    scale: {
-      shades: shades([]).map(({ fill }, i) => ({
-        fill,
-        d: `M${64 + 9 * i} ${low}h9v12h-9z`,
-      })),
-      texts: [
-        [6, low + 6, "weight 0"],
-        [168, low + 6, "1"],
-      ],
-    },
+    scale: scaleAt(low),
   };
 }
 
 const offText = (off) => (off[1] ? `${off.length} heads` : name(off[0]));
 
-/** The losses as bars below each other: [{ label, loss, kind }]. */
+/** The losses as bars below each other: [{ label, loss, strong, off }]. */
 function losses({ state, period, first, loss, inPlace }) {
   const copy = period ? "second copy, " : "";
   return [
@@ -125,7 +206,7 @@ function losses({ state, period, first, loss, inPlace }) {
   ];
 }
 
-export function bars(geometry, room) {
+function bars(geometry, room) {
   const rows = losses(geometry);
   const most = Math.max(8, ...rows.map(({ loss }) => loss)); // whatever the book's models lose: one scale
   return {
@@ -136,6 +217,7 @@ export function bars(geometry, room) {
       .join("; "),
     rows: rows.map(({ label, loss, strong, off }, i) => {
       const long = ((room - 52) * (loss ?? 0)) / most;
+      const nothing = strong ? "?" : "";
       return {
         off,
         bar: {
@@ -146,98 +228,94 @@ export function bars(geometry, room) {
         },
         texts: [
           [0, i * TALL + 9, label, strong ? null : "quiet"],
-          [
-            long + 6,
-            i * TALL + 27,
-            loss === null ? (strong ? "?" : "") : number(loss),
-            "strong",
-          ],
+          [long + 6, i * TALL + 27, loss === null ? nothing : number(loss), "strong"],
         ],
       };
     }),
   };
 }
 
-/** The band of cells `far` keys back, between two thin lines, and its name below. */
-function band({ period }, n, score, left, top, cell) {
+/** The band of cells that a score counts, between two thin lines, and where it ends. */
+function band({ period }, score, { n, left, top, cell }) {
   const [far, first] = score === "previous" ? [1, 0] : [period - 1, 1];
   const [x, y] = [left + first * cell, top + (first + far) * cell];
   const long = (n - first - far) * cell;
   const side = (dx, dy) =>
     `M${round(x + dx)} ${round(y + dy)}l${round(long - cell)} ${round(long - cell)}`;
   return {
+    score,
     d: side(0, cell) + side(cell, 0),
     end: left + (n - far - 0.5) * cell,
   };
 }
 
-/** A head's map in full: cells, tokens, and the two places that heads are scored by. */
-export function largeMap(geometry, head, room) {
-  const {
-    state: { tokens },
-    maps,
-    period,
-    score,
-  } = geometry;
-  const n = tokens.length;
-  const texts = tokens.map((token) => tokenText(token, 6));
+/** How large the cells of a large map are, and where they begin. */
+function frameOf(texts, room) {
+  const n = texts.length;
   const longest = Math.max(...texts.map((text) => [...text].length));
+  const flat = longest === 1; // letters need no turning
+  const high = Math.ceil(SLANT * SIGN * longest);
   const left = Math.max(40, 10 + Math.ceil(SIGN * longest));
-  const flat = longest === 1;
-  const top = flat ? 18 : Math.ceil(0.72 * SIGN * longest) + 14;
-  const over = flat ? 0 : Math.ceil(0.72 * SIGN * longest);
+  const over = flat ? 0 : high;
   const cell = Math.max(
     6,
     Math.min(60, Math.floor(Math.min(room, 340) - left - over - 2) / n),
   );
+  return { n, left, top: flat ? 18 : high + 14, cell, flat, over };
+}
+
+/** The tokens beside the rows and above the columns, as many as there is room for. */
+function namesOf(texts, { left, top, cell, flat }) {
   const every = Math.ceil(11 / cell);
   const middle = (i) => (i + 0.5) * cell;
   const label = (text, i) => (!flat && i % every ? "" : text);
-  const marks = (period ? ["induction", "previous"] : ["previous"]).map((one) => [
-    one,
-    band(geometry, n, one, left, top, cell),
+  const queries = texts.map((text, i) => [
+    left - 5 - (flat ? 10 * (i % every) : 0),
+    top + middle(i),
+    label(text, i),
+    "token query",
+    "end",
   ]);
+  const keys = texts.map((text, i) => {
+    const [x, y] = [left + middle(i), top - 8];
+    const turned = flat ? ["middle", null] : ["start", `rotate(-45 ${x} ${y})`];
+    return [x, y, label(text, i), "token key", ...turned];
+  });
+  const note = flat || every < 2 ? "" : " · every 2nd token is named";
+  return { names: [...queries, ...keys], note };
+}
+
+const BELOW = { induction: "after the earlier copy ↑", previous: "before ↑" };
+const LEAST = { induction: 150, previous: 46 }; // pixels that these words take
+
+/** A head's map in full: cells, tokens, and the two places that heads are scored by. */
+export function largeMap(geometry, head, room) {
+  const { state, period, score } = geometry;
+  const texts = state.tokens.map((token) => tokenText(token, 6));
+  const frame = frameOf(texts, room);
+  const { n, left, top, cell, over } = frame;
+  const { names, note } = namesOf(texts, frame);
+  const scores = period ? ["induction", "previous"] : ["previous"];
+  const bands = scores.map((one) => band(geometry, one, frame));
   const low = top + n * cell;
-  const [l, h] = head;
-  const said = { induction: "after the earlier copy ↑", previous: "before ↑" };
   return {
     head,
-    n,
-    left,
-    top,
-    cell,
+    ...frame,
     width: left + n * cell + over + 2,
     height: low + 20,
-    title: `${capital(name(head))}${isOff(geometry.state, head) ? ", off" : ""}`,
+    title: `${capital(name(head))}${isOff(state, head) ? ", off" : ""}`,
     note:
-      marks.map(([one]) => `${SAID[one]} ${number(score(head, one))}`).join(" · ") +
-      (flat || every < 2 ? "" : " · every 2nd token is named"),
-    shades: shades(maps[l][h], left, top, cell),
+      scores.map((one) => `${SAID[one]} ${number(score(head, one))}`).join(" · ") +
+      note,
+    shades: shades(mapOf(geometry, head), left, top, cell),
     later: later(n, left, top, cell, 9),
-    marks: marks.map(([, { d }]) => d).join(""),
+    marks: bands.map(({ d }) => d).join(""),
     texts: [
-      ...texts.map((text, i) => [
-        left - 5 - (flat && 10 * (i % every)),
-        top + middle(i),
-        label(text, i),
-        "token query",
-        "end",
-      ]),
-      ...texts.map((text, i) => {
-        const [x, y] = [left + middle(i), top - 8];
-        return [
-          x,
-          y,
-          label(text, i),
-          "token key",
-          flat ? "middle" : "start",
-          flat ? null : `rotate(-45 ${x} ${y})`,
-        ];
-      }),
-      ...marks.map(([one, { end }]) => [
-        Math.max(left + (one === "induction" ? 150 : 46), end + 5),
+      ...names,
+      ...bands.map(({ score: one, end }) => [
+        Math.max(left + LEAST[one], end + 5),
         low + 11,
-        said[one],
+        BELOW[one],
         "quiet",
         "end",
       ]),

@@ -2,7 +2,8 @@
 import { createSession, recorder } from "../engine/index.mjs";
 import { draws } from "../position_lab/numbers.mjs";
 
-export const UNIT = 10_000; // heads_values.py stores weights as whole numbers
+export const UNIT = 10_000; // stored weights are whole numbers: so many are 1
+export const runners = new Map(); // by model: all figures of a page share them
 export const SCORES = ["entropy", "previous", "induction"];
 
 const range = (n) => [...Array(n).keys()];
@@ -55,7 +56,7 @@ export function createRunner(model) {
     };
     session.rewind(0);
     session.read(ids, { attention, stream });
-    return { maps: weights.decoder, losses };
+    return { maps: weights["decoder"], losses };
   }
   const run = (ids, heads) => {
     const key = `${ids}|${keyOf(heads)}`;

@@ -1,12 +1,13 @@
-// What HeadsGrid says; heads_words.py says the same. No DOM.
+// What HeadsGrid says, in words, table and code. No DOM.
 import { number, percent, python, quote } from "../kit/index.mjs";
-import { best, isOff } from "./numbers.mjs";
+import { UNIT, best, isOff } from "./numbers.mjs";
 
 export const PLACES = {
   previous: "the token before",
   induction: "the token after the earlier copy",
 };
 
+/** @param {number[]} head */
 export const name = ([layer, head]) => `layer ${layer}, head ${head}`;
 export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
@@ -85,7 +86,8 @@ function pair(geometry, query, key) {
   const [asks, looks] = [query, key].map((i) => `${i} ${quote(tokens[i])}`);
   if (key > query)
     return `Query ${asks} may not look at key ${looks}, which comes later.`;
-  const weight = ([l, h]) => Math.round(1e4 * maps[l][h][query][key]) / 1e4; // as Python stores it
+  // in units, as it is stored: the sentence stays when the model comes
+  const weight = ([l, h]) => Math.round(UNIT * maps[l][h][query][key]) / UNIT;
   const gives = shown.map((head) => `${name(head)} gives it ${percent(weight(head))}`);
   return `Query ${asks} and key ${looks}${placeOf(geometry, query, key)}: ${gives.join("; ")}.`;
 }

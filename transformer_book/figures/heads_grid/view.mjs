@@ -1,89 +1,177 @@
 // HeadsGrid: heads differ; a map is evidence, ablation is proof.
-import { h, set } from "../kit/index.mjs";
-import { bring } from "../engine/index.mjs";
-import * as must from "../kit/index.mjs";
-import { bars, thumbnails } from "./layout.mjs";
-import {
-  UNIT,
-  createRunner,
-  isOff,
-  letter,
-  letters,
-  numbers,
-  periodOf,
-  switched,
-  unpacked,
-} from "./numbers.mjs";
-import { gallery, lossPanel, mapPanel } from "./views.mjs";
-import { name, pytorch, sentence, table } from "./text.mjs";
+import { fill, grid, h, inkOn, join, pad, panel, s, set } from "../kit/index.mjs";
+import { others, source, switches } from "./controls.mjs";
+import { largeMap, layout } from "./layout.mjs";
+import { switched } from "./numbers.mjs";
+import { looks, pytorch, sentence, table } from "./text.mjs";
 
-export { createRunner, pytorch, sentence, table };
+const words = ([x, y, text, kind = null, anchor = "start", transform = null]) => ({
+  x,
+  y,
+  text,
+  class: kind,
+  "text-anchor": anchor,
+  transform,
+});
 
-const SIZES = { "induction-1": [1, 4], "induction-2": [2, 4] }; // layers, heads in each
-const VOCABULARY = 64; // of both
-const MOST = 32; // tokens
-const runners = new Map(); // by model: all figures of a page share them
-
-const SORTS = [
-  ["place", "layer and head"],
-  ["entropy", "entropy, low first"],
-  ["previous", "looks at the token before"],
-  ["induction", "induction"],
-  ["loss", "loss if off"],
-];
-
-const sizeOf = ({ source, stored }) =>
-  SIZES[source] ?? [stored?.maps?.length, stored?.maps?.[0]?.length];
-
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const { source, stored, tokens } = state;
-  const [maps, size, head] = [
-    stored?.maps,
-    tokens?.length,
-    must.cell(...sizeOf(state)),
-  ];
-  const some = must.list(must.any, 0, 99);
-  const perHead = (item) => must.list(must.list(item, maps?.[0]?.length), maps?.length);
-  const map = (all, name) => {
-    const n = stored.ids.length;
-    must.list(must.whole(0, UNIT), (n * (n + 1)) / 2)(all, name);
-    for (const row of unpacked(all, n)) must.shares(1, MOST / UNIT)(row, name); // each weight is rounded
+/** Space switches a head. */
+const space =
+  (ui, headAt) =>
+  ({ key }, cell) => {
+    if (key !== " ") return false;
+    ui.set({ off: switched(ui.state(), headAt(cell)) });
+    return true;
   };
-  must.keep(state, {
-    source: must.one(...Object.keys(SIZES), "Python"),
-    sort: must.one(...SORTS.map(([sort]) => sort)),
-    tokens: must.list(must.text, 2, MOST),
-    ids: must.list(must.whole(0, SIZES[source] ? VOCABULARY - 1 : 1e9), size),
-    stored: must.parts({
-      ids: must.list(must.whole(0, 1e9), 2, MOST),
-      off: some,
-      losses: must.list(must.parts([some, must.finite]), 0, 99),
-      maps: perHead(map),
-      scores: perHead(must.list(must.finite, 2, 3)),
-      first: (x, name) => must.finite(x ?? 0, name),
-    }),
-    off: must.list(head, 0, 99),
-    shown: must.list(head, 1, 2),
-    pair: must.place(size, size),
-    selected: must.place(...sizeOf(state)),
-  });
+
+const smallMap = () =>
+  s("g", {}, s("g"), s("path", { class: "hatch" }), s("g", { class: "caption" }));
+
+function drawSmallMap(node, { off, shades, later, texts }) {
+  const [paths, hatch, captions] = node.children;
+  set(node, { class: off ? "off" : null });
+  fill(paths, shades, "path");
+  set(hatch, { d: later });
+  fill(captions, texts.map(words), "text");
 }
 
-/** Everything that is drawn or said, from the state and a model that runs here, if any. */
-export function layout(state, room = 680, runner = runners.get(state.source)) {
-  check(state);
-  const known = numbers(state, runner);
-  if (!known) return { state, room, waiting: true };
-  const geometry = { state, room, ...known };
-  const small = thumbnails(geometry, room);
-  const beside = room - small.width - 32;
-  return {
-    ...geometry,
-    small,
-    bars: bars(geometry, beside < 240 ? room : beside),
-    half: room >= 560 ? Math.floor((room - 28) / 2) : room,
+const smallCell = () =>
+  s(
+    "g",
+    { role: "gridcell" },
+    s("rect", { fill: "transparent" }),
+    s("rect", { class: "halo" }),
+    s("rect", { class: "ring" }),
+  );
+
+/** The cell over a small map; `is` says whether it is { locked, active, shown }. */
+function drawSmallCell(node, { row, col, box }, label, is) {
+  set(node, {
+    "data-row": row,
+    "data-col": col,
+    "aria-selected": String(is.locked),
+    "aria-label": label,
+    class: Object.keys(is)
+      .filter((name) => is[name])
+      .join(" "),
+  });
+  const [ground, halo, mark] = node.children;
+  const { x, y, width, height } = box;
+  set(ground, box);
+  set(mark, box);
+  set(halo, { x: x - 1.5, y: y - 1.5, width: width + 3, height: height + 3 });
+}
+
+/** Every head's map, one tab stop. */
+function gallery(ui) {
+  const body = s("g", { role: "grid", "aria-label": "Heads: layers and heads" });
+  const maps = s("g", { "aria-hidden": "true" });
+  const svg = s("svg", {}, maps, body);
+  const { node, note } = panel("All heads", svg);
+  let small = { thumbs: [], lines: 1, columns: 1 };
+  const headAt = ([row, col]) => small.thumbs[row * small.columns + col]?.head;
+  const placeOf = (active) => {
+    const [kind, ...head] = active ?? [];
+    const thumb = small.thumbs.find((one) => String(one.head) === String(head));
+    return kind === "head" && thumb ? [thumb.row, thumb.col] : null;
   };
+  const to = (cell) => cell && headAt(cell) && ["head", ...headAt(cell)];
+  const cells = grid(node, {
+    size: () => [small.lines, small.columns],
+    locked: () => placeOf(ui.locked()),
+    hover: (cell) => ui.hover(to(cell)),
+    lock: (cell) => ui.lock(to(cell)),
+    key: space(ui, headAt),
+  });
+
+  function draw(geometry, heads) {
+    small = geometry.small;
+    set(svg, { width: small.width, height: small.height });
+    set(note, {
+      text: "L layer, H head; a row for each query. Framed: shown large below",
+    });
+    set(node, { style: `width:${small.width}px` });
+    const index = (_, i) => i;
+    join(maps, [...small.thumbs, small.scale], index, smallMap, drawSmallMap);
+    const [active, locked] = [ui.active(), ui.locked()].map(placeOf).map(String);
+    const drawCell = (cell, thumb) => {
+      const at = String([thumb.row, thumb.col]);
+      drawSmallCell(cell, thumb, looks(geometry, thumb.head), {
+        locked: locked === at,
+        active: active === at,
+        shown: heads.some((head) => String(head) === String(thumb.head)),
+      });
+    };
+    const rows = Array.from({ length: small.lines }, (_, line) =>
+      small.thumbs.filter(({ row }) => row === line),
+    );
+    join(
+      body,
+      rows,
+      index,
+      () => s("g", { role: "row" }),
+      (line, thumbs) => join(line, thumbs, index, smallCell, drawCell),
+    );
+    cells.update();
+  }
+  return { node, draw };
+}
+
+function lossPanel() {
+  const [boxes, texts] = [s("g"), s("g")];
+  const svg = s("svg", { role: "img" }, boxes, texts);
+  const { node, note } = panel("Loss", svg);
+  set(note, { text: "nats per token" });
+  const draw = ({ bars: shape }) => {
+    set(svg, { width: shape.width, height: shape.height, "aria-label": shape.label });
+    const rects = shape.rows.map(({ bar, off }) => ({
+      ...bar,
+      fill: "currentColor",
+      class: off ? null : "quiet",
+    }));
+    fill(boxes, rects, "rect");
+    fill(
+      texts,
+      shape.rows.flatMap((row) => row.texts.map(words)),
+      "text",
+    );
+  };
+  return { node, draw };
+}
+
+/** One head's map in full, with a grid of queries and keys over it. */
+function mapPanel(ui, label) {
+  const [cells, texts] = [s("g"), s("g")];
+  const hatch = s("path", { class: "hatch" });
+  const marks = s("path", { class: "marks", stroke: inkOn(0) });
+  const map = s("g", { "aria-hidden": "true" }, cells, hatch, marks, texts);
+  const svg = s("svg", {}, map);
+  const { node, note } = panel("", svg);
+  let shown = null;
+  const over = pad(ui, svg, {
+    label,
+    to: ([q, k]) => ["pair", q, k],
+    from: ([kind, q, k]) => (kind === "pair" ? [q, k] : null),
+    key: space(ui, () => shown),
+  });
+  svg.append(over.node);
+  const draw = (geometry, head) => {
+    shown = head;
+    const shape = largeMap(geometry, head, geometry.half);
+    set(svg, { width: shape.width, height: shape.height });
+    set(node.querySelector("b"), { text: `${shape.title} ` });
+    set(note, { text: shape.note });
+    fill(cells, shape.shades, "path");
+    set(hatch, { d: shape.later });
+    set(marks, { d: shape.marks });
+    fill(texts, shape.texts.map(words), "text");
+    over.draw({
+      ...shape,
+      rows: shape.n,
+      cols: shape.n,
+      text: ([q, k]) => sentence(geometry, ["pair", q, k]),
+    });
+  };
+  return { node, draw };
 }
 
 /** ["pair", query, key], ["head", layer, head] or null. */
@@ -100,102 +188,27 @@ function lock(active, { shown }) {
     : free;
 }
 
-/** The model comes, unless Python has one of the reader's own. */
-function source(ui) {
-  const own = h("p", {
-    class: "try coming",
-    text: "Numbers by Python, of a model of its own: to switch several heads off, run it.",
-  });
-  const { source: asked } = ui.state();
-  if (!SIZES[asked]) return [own];
-  const line = bring(ui, asked, (model) => runners.set(asked, createRunner(model)));
-  ui.bind(({ source: now }) => {
-    set(line, { hidden: now !== asked });
-    set(own, { hidden: now !== "Python" });
-  });
-  return [line, own];
-}
-
-const switches = (ui) => [
-  ui.button({
-    label: "Switch",
-    text: (state) =>
-      `Switch ${name(state.shown[0])} ${isOff(state, state.shown[0]) ? "on" : "off"}`,
-    action: (state) => ({ off: switched(state, state.shown[0]) }),
-  }),
-  ui.button({
-    label: "All on",
-    disabled: ({ off }) => !off.length,
-    action: () => ({ off: [] }),
-  }),
-];
-
-/** What is not for the first look stands below the small maps. */
-function others(ui) {
-  const everyHead = (state) => {
-    const [layers, heads] = sizeOf(state);
-    return Array.from({ length: layers * heads }, (_, i) => [
-      Math.floor(i / heads),
-      i % heads,
-    ]);
-  };
-  const still = ({ source: now }) => !runners.has(now); // nothing here could read others
-  const reading = (ids) => ({ ids, tokens: ids.map(letter), pair: [] });
-  return [
-    ui.select({ label: "Sort by", trait: "sort", options: SORTS }),
-    ui.select({
-      label: "Compare with",
-      options: (state) => [
-        ["", "nothing"],
-        ...everyHead(state).map((head) => [String(head), name(head)]),
-      ],
-      get: ({ shown }) => String(shown[1] ?? ""),
-      set: (text, { shown }) => ({
-        shown: text ? [shown[0], text.split(",").map(Number)] : [shown[0]],
-      }),
-    }),
-    ui.slider({
-      label: "Letters",
-      min: 2,
-      max: MOST / 2,
-      step: 1,
-      disabled: still,
-      get: ({ ids }) => periodOf(ids) || ids.length >> 1,
-      set: (count, { ids }) =>
-        reading(letters(ids, count, ids.slice(0, periodOf(ids)))),
-    }),
-    ui.button({
-      label: "Other letters",
-      disabled: still,
-      action: ({ ids }) => reading(letters(ids, periodOf(ids) || 10)),
-    }),
-  ];
-}
-
 function build(ui) {
   const [all, loss] = [gallery(ui), lossPanel()];
   const maps = ["The head on show", "The other head"].map((label) =>
     mapPanel(ui, `${label}, queries by keys`),
   );
   const parts = [loss, all, ...maps];
-  const [bars, small, ...large] = parts.map(({ node }) => node);
   return {
     controls: switches(ui),
     picture: [
-      bars,
-      small,
+      loss.node,
+      all.node,
       h("div", { class: "controls" }, others(ui), source(ui)),
-      ...large,
+      ...maps.map(({ node }) => node),
     ],
     draw(geometry) {
-      const {
-        waiting,
-        state: { shown },
-      } = geometry;
+      const { waiting, state } = geometry;
       for (const { node } of parts) set(node, { hidden: Boolean(waiting) });
       if (waiting) return;
       const [kind, ...head] = ui.active() ?? [];
-      const heads = [kind === "head" ? head : shown[0], ...shown.slice(1)];
+      const [first, ...second] = state.shown;
+      const heads = [kind === "head" ? head : first, ...second];
       all.draw(geometry, heads);
       loss.draw(geometry);
       maps.forEach(({ node, draw }, i) => {

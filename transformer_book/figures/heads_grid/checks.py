@@ -1,31 +1,28 @@
 """What a state of HeadsGrid must be."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from transformer_book.figures import schema as rules
-from transformer_book.figures.heads_grid.numbers import UNIT, period_of, rows_of
-from transformer_book.figures.state import (
-    StateError,
-    check_rows_sum,
-    check_tokens,
-)
+from transformer_book.figures.heads_grid.record import UNIT, period_of
+from transformer_book.figures.state import StateError, check_rows_sum, check_tokens
 from transformer_lib.decoder import Decoder
 
 MOST = 32
 """Tokens that the figure shows at most."""
+LARGEST_ID = 10**9
 
 State = Mapping[str, Any]
-_SHAPE = rules.parts(
-    source=rules.text,
-    ids=rules.each(rules.whole(0, 10**9)),
-    off=rules.each(rules.anything),
-    maps=rules.each(rules.each(rules.each(rules.anything))),
-    scores=rules.each(rules.each(rules.each(rules.finite))),
-    first=rules.optional(rules.finite),
-    losses=rules.each(rules.row(rules.each(rules.anything), rules.finite)),
-)
-_PARTS = {"source", "ids", "off", "maps", "scores", "first", "losses"}
+_STORED = {
+    "source": rules.text,
+    "ids": rules.each(rules.whole(0, LARGEST_ID)),
+    "off": rules.each(rules.anything),
+    "maps": rules.each(rules.each(rules.each(rules.anything))),
+    "scores": rules.each(rules.each(rules.each(rules.finite))),
+    "first": rules.optional(rules.finite),
+    "losses": rules.each(rules.row(rules.each(rules.anything), rules.finite)),
+}
 
 
 class Size(NamedTuple):
@@ -33,13 +30,13 @@ class Size(NamedTuple):
 
     n_layers: int
     n_heads: int
-    vocab_size: int | None = None  # None: unknown
+    last_id: int = LARGEST_ID
 
     @classmethod
     def of(cls, model: Decoder) -> "Size":
         """Tell it of a decoder."""
         config = model.config
-        return cls(config.n_layers, config.n_heads, config.vocab_size)
+        return cls(config.n_layers, config.n_heads, config.vocab_size - 1)
 
 
 def fits(state: State) -> bool:
@@ -73,20 +70,21 @@ def check(state: State, model: Decoder | None) -> None:
 
 def check_reading(state: State, size: Size) -> None:
     """Raise StateError unless a decoder of that size can read with those heads off."""
-    ids, tokens = state["ids"], state["tokens"]
+    ids, tokens, off = state["ids"], state["tokens"], state["off"]
     check_tokens(tokens, 2, MOST)
     if len(ids) != len(tokens):
         raise StateError(
             f"ids and tokens must be equally many, got {len(ids)} and {len(tokens)}; "
             "change both by update(ids=..., tokens=...)"
         )
-    last = max(ids) if size.vocab_size is None else size.vocab_size - 1
-    if not all(isinstance(token, int) and 0 <= token <= last for token in ids):
-        raise StateError(f"ids must be whole numbers from 0 to {last}, got {ids}")
-    for head in state["off"]:
+    if not all(isinstance(token, int) and 0 <= token <= size.last_id for token in ids):
+        raise StateError(
+            f"ids must be whole numbers from 0 to {size.last_id}, got {ids}"
+        )
+    for head in off:
         _check_head("off", head, size)
-    if any(state["off"].count(head) > 1 for head in state["off"]):
-        raise StateError(f"off must name a head once, got {state['off']}")
+    if any(off.count(head) > 1 for head in off):
+        raise StateError(f"off must name a head once, got {off}")
 
 
 def _check_head(name: str, head: Any, size: Size) -> None:
@@ -106,35 +104,39 @@ def _is_place(place: Any, rows: int, columns: int) -> bool:
 
 def _check_stored(stored: State) -> None:
     """Refuse maps, scores and losses that do not fit each other."""
-    if set(stored) != _PARTS:
+    if set(stored) != set(_STORED):
         raise StateError(
-            f"stored must hold {sorted(_PARTS)}, got {sorted(stored)}; "
+            f"stored must hold {sorted(_STORED)}, got {sorted(stored)}; "
             "HeadsGrid.of(model, ids) computes it"
         )
-    _SHAPE("stored", stored)
-    n, maps = len(stored["ids"]), stored["maps"]
+    rules.parts(**_STORED)("stored", stored)
+    maps = stored["maps"]
     counts = [len(layer) for layer in maps]
     if len(set(counts)) != 1 or not counts[0]:
         raise StateError(f"stored layers must have equally many heads, got {counts}")
-    packed = [head for layer in maps for head in layer]
-    _check_maps(packed, n)
+    for packed in (head for layer in maps for head in layer):
+        _check_map(packed, len(stored["ids"]))
     wanted = [[3 if period_of(stored["ids"]) else 2] * count for count in counts]
     found = [[len(scores) for scores in layer] for layer in stored["scores"]]
     if found != wanted:
         raise StateError(f"stored scores must be as many as {wanted}, got {found}")
 
 
-def _check_maps(packed: list[list[Any]], n: int) -> None:
-    sizes = {len(head) for head in packed}
+def _check_map(packed: list[Any], n: int) -> None:
+    """Refuse a map that is no lower triangle of weights."""
     size = n * (n + 1) // 2
-    if sizes != {size}:
+    if len(packed) != size:
         raise StateError(
-            f"a stored map of {n} tokens must be {size} weights, got {sorted(sizes)}"
+            f"a stored map of {n} tokens must be {size} weights, got {len(packed)}"
         )
-    for weight in (weight for head in packed for weight in head):
+    for weight in packed:
         if not (isinstance(weight, int) and 0 <= weight <= UNIT):
             raise StateError(
                 f"stored weights must be whole numbers from 0 to {UNIT}, got {weight}"
             )
-    for head in packed:  # each weight is rounded to a unit
-        check_rows_sum("stored weights", rows_of(head), within=MOST / UNIT)
+    starts = [q * (q + 1) // 2 for q in range(n + 1)]
+    rows = [
+        [weight / UNIT for weight in packed[start:end]]
+        for start, end in pairwise(starts)
+    ]
+    check_rows_sum("stored weights", rows, within=MOST / UNIT)  # each is rounded

@@ -1,4 +1,4 @@
-"""What HeadsGrid shows of a model: its maps, scores, and losses with heads off."""
+"""What HeadsGrid shows of a decoder: its maps, scores, and losses with heads off."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -37,8 +37,9 @@ def record(
 ) -> dict[str, Any]:
     """Return maps and scores while some heads are off, and losses, as plain data.
 
-    The losses are with all heads on, with each alone off, and with those off.
-    In float64: machines that round in other ways still say the same digits.
+    The losses, in nats per token, are with all heads on, with each alone off, and with
+    those off; of a repeated text they count what can be foreseen. In float64: machines
+    that round in other ways still say the same digits.
     """
     model = deepcopy(model).cpu().double().eval()
     tokens, period = torch.tensor([list(ids)]), period_of(ids)
@@ -96,16 +97,6 @@ def _scores(
         scores.append(induction_score(weights, period))
     table = torch.stack(scores, dim=-1).tolist()
     return [[round(x, 4) + 0.0 for x in row] for row in table]
-
-
-def rows_of(packed: Sequence[int]) -> list[list[float]]:
-    """Unpack a map: row q holds the weights of keys 0 to q."""
-    rows: list[list[float]] = []
-    while packed:
-        size = len(rows) + 1
-        rows.append([weight / UNIT for weight in packed[:size]])
-        packed = packed[size:]
-    return rows
 
 
 def telling(scores: Sequence[Sequence[Sequence[float]]]) -> list[Head]:
