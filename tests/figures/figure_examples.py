@@ -150,14 +150,6 @@ EXAMPLES: dict[str, Example] = {
         bad={"step": 99},
         with_tokens=_written_tokens,
     ),
-    "heads_grid": Example(
-        make=HeadsGrid,
-        keys=["Home", "ArrowDown", "Enter"],
-        said="Layer 1, head 0: induction 0.88, token before 0.06, entropy 0.48 nats. ",
-        changed={"selected": [1, 0], "shown": [[1, 0], [0, 2]]},
-        bad={"selected": [2, 0]},
-        with_tokens=_read_tokens,
-    ),
     "position_lab": Example(
         make=PositionLab,
         keys=["Home", "ArrowRight", "ArrowDown", "Enter"],
@@ -225,7 +217,10 @@ def read(folder: Path) -> Example:
 
 KINDS = [kind for kind in vars(figures).values() if isinstance(kind, type)]
 FIGURES = {kind.name: kind for kind in KINDS if issubclass(kind, Figure)}
-TOKENS: dict[str, Callable[[list[str]], Figure]] = {"softmax_mask": SoftmaxMask}
+TOKENS: dict[str, Callable[[list[str]], Figure]] = {
+    "heads_grid": _read_tokens,
+    "softmax_mask": SoftmaxMask,
+}
 FOLDERS = Path(figures.__file__).parent.glob("*/examples.json")
 EXAMPLES |= {path.parent.name: read(path.parent) for path in FOLDERS}
 SHOW_TOKENS = sorted(name for name, each in EXAMPLES.items() if each.with_tokens)
