@@ -55,7 +55,7 @@ def test_a_window_keeps_one_token_less_than_it_is_wide():
     assert said(store.update(*numbered(1, 2, 3, 4)))[0] == [1.0, 2.0, 3.0, 4.0]
     assert said((store.key, store.value)) == [[3.0, 4.0], [30.0, 40.0]]
     assert said(store.update(*numbered(5))) == [[3.0, 4.0, 5.0], [30.0, 40.0, 50.0]]
-    assert store.length == 5
+    assert (store.length, store.dropped) == (5, 3)
 
 
 def test_a_window_of_one_keeps_nothing():

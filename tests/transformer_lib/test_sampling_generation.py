@@ -46,16 +46,6 @@ def texts(steps):
     return torch.stack(list(steps), dim=1).tolist()
 
 
-def recomputed(decoder, prompt, n):
-    """Read the whole text again for every token; return tokens and logits."""
-    text, seen = list(prompt), []
-    for _ in range(n):
-        with torch.no_grad():
-            seen.append(decoder(torch.tensor([text]))[0, -1])
-        text.append(int(seen[-1].argmax()))
-    return text[len(prompt) :], torch.stack(seen)
-
-
 class Spy:
     """Chooses greedily and keeps the logits."""
 
@@ -65,17 +55,6 @@ class Spy:
     def __call__(self, logits):
         self.seen.append(logits.clone())
         return greedy(logits)
-
-
-def test_generation_equals_reading_everything_again():
-    decoder, spy = model(), Spy()
-    got = texts(generate(decoder, PROMPTS, max_new_tokens=15, choose=spy))
-    seen = torch.stack(spy.seen, dim=1)
-    for row, prompt in enumerate(PROMPTS.tolist()):
-        want, logits = recomputed(decoder, prompt, 15)
-        assert got[row] == want
-        assert len(set(want)) > 3
-        assert_near(seen[row], logits)
 
 
 def test_translation_equals_reading_everything_again():
@@ -100,50 +79,12 @@ def test_translation_equals_reading_everything_again():
     assert target.shape == (2, 9)
 
 
-@pytest.mark.parametrize("positions", ["none", "learned", "rotary", "alibi"])
-def test_prompts_of_several_lengths_go_on_as_each_alone(positions):
-    decoder = model(positions=positions)
-    prompts = [[7], [1, 2, 3, 4, 5, 6], [8, 9]]
-    together = texts(generate(decoder, *pad_left(prompts), max_new_tokens=9))
-    assert together == [recomputed(decoder, prompt, 9)[0] for prompt in prompts]
-
-
-def ends(decoder, n=12):
-    """Return a token that the two texts reach at different times, and these times."""
-    rows = texts(generate(decoder, PROMPTS, max_new_tokens=n))
-    for token in set(rows[0]) & set(rows[1]):
-        first = [row.index(token) for row in rows]
-        if first[0] != first[1]:
-            return token, first, rows
-    raise AssertionError("no such token: take another seed")
-
-
-@pytest.mark.parametrize("pad_id", [0, 11])
-def test_a_text_ends_with_its_end_and_is_filled_up(pad_id):
-    decoder = model()
-    end_id, first, rows = ends(decoder)
-    got = texts(
-        generate(decoder, PROMPTS, max_new_tokens=12, end_id=end_id, pad_id=pad_id)
-    )
-    longest = max(first) + 1
-    for row, text, stop in zip(rows, got, first, strict=True):
-        assert text == row[: stop + 1] + [pad_id] * (longest - stop - 1)
-
-
 def test_behind_an_end_stands_0_unless_told_otherwise():
     settings = {"max_new_tokens": 2, "end_id": 2}
     settings["choose"] = lambda _: torch.tensor([2, 5])
     assert texts(generate(model(), PROMPTS, **settings)) == [[2, 0], [5, 5]]
     targets = translate(model(EncoderDecoder), PROMPTS, start_id=1, **settings)
     assert texts(targets) == [[2, 0], [5, 5]]
-
-
-def test_tokens_come_one_by_one():
-    decoder = model()
-    whole = texts(generate(decoder, PROMPTS, max_new_tokens=9))
-    steps = generate(decoder, PROMPTS, max_new_tokens=9)
-    assert texts(islice(steps, 4)) == [row[:4] for row in whole]
-    assert texts(steps) == [row[4:] for row in whole]
 
 
 def lengths_read(module, action):
@@ -213,12 +154,6 @@ def test_another_kind_of_store_is_used():
         texts(generate(model(), PROMPTS, max_new_tokens=3, choose=spy, layer=layer))
     rounded = (spies[0].seen[0] - spies[1].seen[0]).abs().max()
     assert 1e-5 < rounded < 0.1  # eight bits: near, but not the same
-
-
-def test_a_window_forgets_as_the_model_does():
-    decoder = model(window=3)
-    want = [recomputed(decoder, prompt, 12)[0] for prompt in PROMPTS.tolist()]
-    assert texts(generate(decoder, PROMPTS, max_new_tokens=12)) == want
 
 
 def modes(decoder):

@@ -3,6 +3,7 @@
 import functools
 from itertools import islice
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -168,10 +169,11 @@ def test_any_batch_equals_its_texts_one_by_one(decoder, prompts, n, pad_id):
         assert together[row] == texts(steps)[0]
 
 
-@few
-@given(decoder=MODELS, prompts=PROMPTS, n=NEW)
-def test_generation_equals_reading_everything_again(decoder, prompts, n):
-    seen = []
+@pytest.mark.parametrize("kind", KINDS)
+@settings(law, max_examples=5)
+@given(seed=st.integers(0, 3), prompts=PROMPTS, n=NEW)
+def test_generation_equals_reading_everything_again(kind, seed, prompts, n):
+    decoder, seen = model(kind, seed), []
 
     def choose(logits):
         seen.append(logits.clone())
@@ -201,13 +203,20 @@ def test_a_stream_is_the_beginning_of_the_whole(decoder, prompts, n, data):
 
 
 @few
-@given(decoder=MODELS, prompts=PROMPTS, n=NEW, end_id=st.integers(0, 12))
-def test_an_end_only_cuts(decoder, prompts, n, end_id):
-    whole = texts(generate(decoder, *pad_left(prompts), max_new_tokens=n))
-    steps = generate(decoder, *pad_left(prompts), max_new_tokens=n, end_id=end_id)
+@given(
+    decoder=MODELS,
+    prompts=PROMPTS,
+    n=NEW,
+    end_id=st.integers(0, 12),
+    pad_id=st.integers(0, 12),
+)
+def test_an_end_only_cuts_and_padding_fills_up(decoder, prompts, n, end_id, pad_id):
+    options = {"max_new_tokens": n, "pad_id": pad_id}
+    whole = texts(generate(decoder, *pad_left(prompts), **options))
+    steps = generate(decoder, *pad_left(prompts), **options, end_id=end_id)
     for row, cut in zip(whole, texts(steps), strict=True):
         n_real = row.index(end_id) + 1 if end_id in row else n
-        assert cut == (row[:n_real] + [0] * n)[: len(cut)]
+        assert cut == (row[:n_real] + [pad_id] * n)[: len(cut)]
         assert len(cut) >= n_real
 
 
