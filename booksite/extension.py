@@ -8,17 +8,18 @@ from sphinx.application import Sphinx
 PARTS = (
     "assets",
     "bertviz",
+    "csp",
+    "footer",
     "formulas",
-    "found",
     "images",
     "landing",
     "launch",
-    "lost",
     "markup",
-    "page_end",
+    "not_found",
+    "opengraph",
     "pages",
-    "policy",
     "scripts",
+    "sitemap",
     "styles",
 )
 

@@ -17,7 +17,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-from booksite.coloring import color_letters
+from booksite.math_colors import color_letters
 from booksite.node import node_program, require_package
 
 WORKER = Path(__file__).with_name("katex_worker.mjs")

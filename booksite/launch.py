@@ -14,8 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 
+from booksite.colab import has_place, stamp_file, stamped
 from booksite.repository import BINDER, COLAB, find_repository
-from booksite.stamp import has_place, stamp_file, stamped
 
 BADGE = '<p class="tl-launch"><a href="{address}">Open in Colab</a></p>'
 END_OF_TITLE = "</h1>"

@@ -7,9 +7,9 @@ from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 
-from booksite.policy import META
+from booksite.csp import META
 
-# What a page says of itself to search engines and previews (found.py writes it).
+# What a page says of itself to search engines and previews (opengraph.py writes it).
 OF_ITSELF = re.compile(
     r'<meta (?:name="(?:description|twitter:\w+)"|property="og:[^"]+") content="[^"]*">'
 )

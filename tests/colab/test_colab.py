@@ -16,7 +16,7 @@ import nbformat.v4 as nb
 import pytest
 from stand_in import ADDRESS, TAG, environment, make_colab, make_repository
 
-from booksite.stamp import stamped
+from booksite.colab import stamped
 from tools.isolated import run_isolated, without_outputs
 
 ROOT = Path(__file__).parents[2]

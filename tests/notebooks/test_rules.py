@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from rules import RULES, setup_cell
 
-from booksite.stamp import stamped
+from booksite.colab import stamped
 from tools.exercises import HINT
 from tools.notebook_form import ROOT, normalize, read, text_of
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from browser import require_chromium
-from pressing import PRESS
-from survey import Facts, survey_beside
+from page_audit import Facts, survey_beside
+from press_buttons import PRESS
 
 from booksite.build import PAGES, html_pages, is_built
 from booksite.serve import open_server

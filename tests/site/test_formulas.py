@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from booksite.coloring import color_letters
 from booksite.formulas import Formulas
+from booksite.math_colors import color_letters
 
 ROOT = Path(__file__).parents[2]
 FORMULAS = """() => ({

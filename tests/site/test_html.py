@@ -153,6 +153,14 @@ def test_no_widget_state_is_left(scans: dict[str, Scan]) -> None:
     assert only_faults({page: scan.widgets for page, scan in scans.items()}) == {}
 
 
+def test_scripts_do_not_hold_the_page_up(book: Path, pages: list[str]) -> None:
+    waiting = re.compile(r'<script(?![^>]*defer)[^>]*src="[^"]*/([\w.-]+\.js)')
+    for page in pages:
+        if page not in ("search.html", "index.html"):
+            names = waiting.findall((book / page).read_text("utf-8"))
+            assert set(names) <= {"documentation_options.js"}, page
+
+
 def test_scan_finds_what_it_looks_for() -> None:
     scan = Scan(
         '<script src="https://cdn.example/x.js"></script><article>'

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from page_audit import UNFOLD, WALK, run_axe
 from playwright.sync_api import Browser, Page
-from survey import UNFOLD, WALK, run_axe
 
 pytestmark = pytest.mark.site
 MOST_STOPS = 1500

@@ -13,7 +13,7 @@ import pytest
 from nbformat import writes
 
 from booksite.build import ROOT
-from booksite.stamp import has_place
+from booksite.colab import has_place
 
 KNOWN = {
     "COURSE_REPO_URL": "https://github.com/reader/book",

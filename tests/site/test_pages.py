@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from page_audit import Facts, run_axe
 from playwright.sync_api import Browser, expect
-from pressing import MOST
-from survey import Facts, run_axe
+from press_buttons import MOST
 
 pytestmark = pytest.mark.site
 
@@ -151,21 +150,6 @@ def test_phone_menu(chromium: Browser, address: str) -> None:
     violations = run_axe(page)
     context.close()
     assert violations == []
-
-
-@pytest.mark.parametrize("source", ["served", "disk"])
-def test_search_finds_the_chapters(
-    chromium: Browser, address: str, book: Path, source: str
-) -> None:
-    home = address if source == "served" else book.as_uri()
-    context = chromium.new_context()
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-    page.goto(f"{home}/search.html?q=attention")
-    page.locator("#search-results li a", has_text="Attention").first.wait_for()
-    context.close()
-    assert errors == []
 
 
 def test_wide_formulas_are_named_and_reached_by_keyboard(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from browser import require_chromium
+from page_audit import EXCESS
 from playwright.sync_api import Browser
-from survey import EXCESS
 
 from booksite import pdf
 

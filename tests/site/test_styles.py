@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from page_audit import WALK
 from playwright.sync_api import Browser
-from survey import WALK
 
 from booksite.build import html_pages
 from booksite.styles import sheets_of, with_one_sheet

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from survey import Facts
+from page_audit import Facts
 
 pytestmark = pytest.mark.site
 TEXT, MATH, FIGURES = 300_000, 400_000, 700_000

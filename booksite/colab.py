@@ -1,4 +1,4 @@
-"""Notebooks that know where the book is: `python -m booksite.stamp FOLDER`.
+"""Notebooks that know where the book is: `python -m booksite.colab FOLDER`.
 
 Writes the chapters' notebooks into FOLDER with the repository's address in their
 set-up cells. `--check` writes nothing and says whether FOLDER's notebooks know it.
@@ -60,7 +60,7 @@ def check(stamp: str, folder: Path) -> int:
     missing = without(stamp, folder)
     if missing:
         print(f"These notebooks must know {stamp}, and do not: {', '.join(missing)}.")
-        print(f"Run `python -m booksite.stamp {folder}` and commit them.")
+        print(f"Run `python -m booksite.colab {folder}` and commit them.")
     return int(bool(missing))
 
 
@@ -85,7 +85,7 @@ def main() -> int:
             raise ValueError(f"the repository's address must be known; {REMEDY}")
         return (check if asked.check else write_all)(repository.stamp, asked.folder)
     except ValueError as error:
-        print(f"stamp: {error}", file=sys.stderr)
+        print(f"colab: {error}", file=sys.stderr)
         return 1
 
 

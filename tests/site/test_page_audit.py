@@ -2,9 +2,9 @@
 
 import pytest
 from browser import require_chromium
+from page_audit import run_axe
 from playwright.sync_api import Browser
-from pressing import MOST, PRESS
-from survey import run_axe
+from press_buttons import MOST, PRESS
 
 pytestmark = pytest.mark.site
 

@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 
 from booksite.repository import find_repository
 
-LINE = '<p class="tl-page-end">{parts}</p>'
+LINE = '<p class="tl-footer">{parts}</p>'
 DAY = 'Last changed on <time datetime="{day}">{day}</time>.'
 RELEASE = "^chapters: say where v"  # how its message begins; see CONTRIBUTING
 EDIT = '<a href="{address}">Suggest a change of this page</a>'

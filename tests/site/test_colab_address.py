@@ -8,9 +8,9 @@ import nbformat.v4 as nb
 import pytest
 from nbformat import writes
 
-from booksite import stamp
+from booksite import colab
+from booksite.colab import has_place, stamped
 from booksite.repository import Repository
-from booksite.stamp import has_place, stamped
 
 BOOK = Repository("https://github.com/reader/book", "v1.0")
 LINE = 'REPOSITORY = "https://github.com/reader/book@v1.0"\n'
@@ -28,14 +28,14 @@ def chapters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for name in ("a", "b"):
         (folder / f"{name}.ipynb").write_text(notebook(SETUP, f"name = '{name}'"))
-    monkeypatch.setattr(stamp, "CHAPTERS", folder)
-    monkeypatch.setattr(stamp, "find_repository", lambda: BOOK)
+    monkeypatch.setattr(colab, "CHAPTERS", folder)
+    monkeypatch.setattr(colab, "find_repository", lambda: BOOK)
     return folder
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
-    monkeypatch.setattr(sys, "argv", ["stamp", *map(str, arguments)])
-    return stamp.main()
+    monkeypatch.setattr(sys, "argv", ["colab", *map(str, arguments)])
+    return colab.main()
 
 
 def test_only_the_line_changes_and_the_old_one_comes_back() -> None:
@@ -74,7 +74,7 @@ def test_stamping_in_place_is_seen_and_repeats(chapters, monkeypatch, capsys) ->
     assert texts == [path.read_text() for path in sorted(chapters.iterdir())]
     assert run(monkeypatch, "--check", chapters) == 0
     other = Repository(BOOK.url, "v2.0")
-    monkeypatch.setattr(stamp, "find_repository", lambda: other)
+    monkeypatch.setattr(colab, "find_repository", lambda: other)
     assert run(monkeypatch, "--check", chapters) == 1
 
 
@@ -84,7 +84,7 @@ def test_nothing_is_written_without_an_address(chapters, monkeypatch, capsys, kn
         if known:
             raise known
 
-    monkeypatch.setattr(stamp, "find_repository", find_repository)
+    monkeypatch.setattr(colab, "find_repository", find_repository)
     out = chapters.parent / "out"
     assert run(monkeypatch, out) == 1
     assert "address must be" in capsys.readouterr().err

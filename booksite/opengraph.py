@@ -16,7 +16,7 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ConfigError
 
-from booksite.cards import HEIGHT, WIDTH, draw_card
+from booksite.social_cards import HEIGHT, WIDTH, draw_card
 
 ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~-]+)*/?")
 LEAST, MOST = 80, 160

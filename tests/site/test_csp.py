@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from intruder import ASK, ASKS, LISTEN, RUN, RUNS, Elsewhere
+from csp_attacks import ASK, ASKS, LISTEN, RUN, RUNS, Elsewhere
+from page_audit import UNFOLD, WALK
 from playwright.sync_api import Browser, Page
-from pressing import PRESS
-from survey import UNFOLD, WALK
+from press_buttons import PRESS
 
-from booksite.policy import META, PRINT, PRINTS, sealed
+from booksite.csp import META, PRINT, PRINTS, sealed
 
 pytestmark = pytest.mark.site
 
