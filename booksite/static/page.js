@@ -1,5 +1,6 @@
 // Whatever scrolls sideways can be reached by keyboard and says what it is. Buttons
 // print, and those that copy keep the focus.
+/* global DOCUMENTATION_OPTIONS */
 (() => {
   // A page from disk may not fetch, so a search shows titles without excerpts there.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;

@@ -1,6 +1,6 @@
 // How the search takes a question apart; Sphinx's own way knows no formulas. `QK^T` asks
 // for pages that have both letters, and what stands above another sign is no word.
-var splitQuery = (query) =>
+globalThis.splitQuery = (query) =>
   query
     .replace(/\b([A-Z])([A-Z])(?=\^)/g, "$1 $2")
     .replace(/\^(\{[^}]*\}|\\?\w+)/g, " ")

@@ -179,7 +179,7 @@ def test_parts_are_the_whole():
 
 
 def test_the_site_packs_again_only_what_changed(tmp_path, monkeypatch, capsys):
-    source = tmp_path / assets.WIDGETS / "weights.py"
+    source = tmp_path / assets.FIGURES / "weights.py"
     source.parent.mkdir(parents=True)
     source.write_text("first")
     out = tmp_path / "_build/static/weights"

@@ -11,6 +11,7 @@ from threading import Thread
 import nbformat.v4 as nb
 import pytest
 from nbformat import write
+from small_book import link_sources
 
 from booksite import assets, build, node, serve
 from booksite.build import ROOT, STAMP
@@ -28,9 +29,7 @@ PIXEL = (
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """A book of one page that is built with this book's own extension."""
-    for name in ("booksite", "node_modules", "transformer_lib", "references.bib"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    shutil.copy(ROOT / "_config.yml", tmp_path)
+    link_sources(tmp_path)
     (tmp_path / "_toc.yml").write_text(TOC)
     (tmp_path / "page.md").write_text(PAGE)
     (tmp_path / "intro.md").write_text(PAGE)
@@ -82,10 +81,10 @@ def test_bad_pages_fail_each_build_until_they_are_repaired(small: Path) -> None:
 
 def test_change_of_a_figure_alone_reaches_the_pages(small: Path) -> None:
     (small / "_toc.yml").write_text("format: jb-book\nroot: page\n")
-    (small / "transformer_lib").unlink()
-    shutil.copytree(ROOT / assets.WIDGETS, small / assets.WIDGETS)
+    (small / "transformer_book").unlink()
+    shutil.copytree(ROOT / "transformer_book", small / "transformer_book")
     assert build_in(small).returncode == 0
-    source = small / assets.WIDGETS / "src/softmax_mask.mjs"
+    source = small / assets.FIGURES / "softmax_mask/view.mjs"
     source.write_text(source.read_text() + "globalThis.mark = 'a new mark';\n")
     assert build_in(small).returncode == 0
     copied = small / "_build/html/_static/figures/softmax_mask.js"
@@ -104,17 +103,19 @@ def test_clear_word_when_the_npm_packages_are_missing(small: Path) -> None:
 def test_figures_are_bundled_only_when_a_source_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(ROOT / assets.WIDGETS, tmp_path / assets.WIDGETS)
+    shutil.copytree(ROOT / assets.FIGURES, tmp_path / assets.FIGURES)
     (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
     out = tmp_path / "_build/static/figures"
     assets.build_figures(tmp_path, out)
-    names = {path.stem for path in (tmp_path / assets.WIDGETS / "src").glob("*.mjs")}
-    assert {path.stem for path in out.glob("*.js")} == names
+    names = {
+        path.parent.name for path in (tmp_path / assets.FIGURES).glob("*/view.mjs")
+    }
+    assert {path.stem for path in out.glob("*.js")} == names | {"kit", "engine"}
     runs: list[str] = []
     monkeypatch.setattr(assets, "run_node", lambda *_: runs.append("run"))
     assets.build_figures(tmp_path, out)
     assert runs == []
-    source = next((tmp_path / assets.WIDGETS / "src").glob("*.mjs"))
+    source = next((tmp_path / assets.FIGURES).glob("*/view.mjs"))
     source.write_text(source.read_text() + "\n")
     assets.build_figures(tmp_path, out)
     assert runs == ["run"]

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +10,8 @@ from pathlib import Path
 import nbformat.v4 as nb
 import pytest
 from nbformat import writes
+from small_book import link_sources
 
-from booksite.build import ROOT
 from booksite.colab import has_place
 
 KNOWN = {
@@ -33,9 +32,7 @@ class Book:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.html = folder, folder / "_build/html"
-        for name in ("booksite", "node_modules", "transformer_lib", "references.bib"):
-            (folder / name).symlink_to(ROOT / name)
-        shutil.copy(ROOT / "_config.yml", folder)
+        link_sources(folder)
         (folder / "_toc.yml").write_text(TOC)
         (folder / "intro.md").write_text(PAGE)
         (folder / "chapters").mkdir()
