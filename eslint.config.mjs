@@ -3,6 +3,15 @@ import js from "@eslint/js";
 import globals from "globals";
 
 const SCREEN = 60; // lines that one sees at once
+const INTO_MARKUP =
+  "/^(innerHTML|outerHTML|srcdoc|insertAdjacentHTML|createContextualFragment|setHTMLUnsafe)$/";
+const MARKUP = [
+  `AssignmentExpression > MemberExpression.left[property.name=${INTO_MARKUP}]`,
+  `CallExpression > MemberExpression.callee[property.name=${INTO_MARKUP}]`,
+  `Property[key.name=${INTO_MARKUP}]`,
+  "CallExpression[callee.object.name=document][callee.property.name=/^write/]",
+  "CallExpression[callee.property.name=setAttribute][arguments.0.value=/^(on|srcdoc)/]",
+].map((selector) => ({ selector, message: "A text is no markup: use textContent." }));
 
 export default [
   {
@@ -17,6 +26,11 @@ export default [
         { max: SCREEN, skipBlankLines: true, skipComments: true },
       ],
       eqeqeq: ["error", "always", { null: "ignore" }],
+      "no-eval": "error",
+      "no-implied-eval": "error",
+      "no-new-func": "error",
+      "no-restricted-syntax": ["error", ...MARKUP],
+      "no-script-url": "error",
       "no-var": "error",
       "prefer-const": "error",
     },

@@ -2,6 +2,10 @@
 
 Every formula comes as HTML for the eye and MathML for a screen reader. One Node
 process serves a build and starts with the first formula that is not remembered.
+
+Not by sphinxcontrib-katex, whose prerendering leaves KaTeX's options out: no macro and
+no color is known, a formula that cannot be read is printed in red without a warning,
+and every page loads the style.
 """
 
 import hashlib

@@ -2,6 +2,10 @@
 
 Addresses are absolute there, so they are written only where the site's is known:
 COURSE_SITE_URL, else `html: baseurl` in `_config.yml`.
+
+Not by sphinxext-opengraph: its descriptions break off within a word, the search and the
+index have none (Lighthouse's mark for search engines: 91), without an address it writes
+relative ones, and its picture's alternative text does not say what the picture shows.
 """
 
 import os

@@ -30,6 +30,7 @@ CSS_LOADS = re.compile(
     r"""(?:url\(\s*|@import\s+)["']?\s*((?:https?:)?//[^"')\s]+)""", re.IGNORECASE
 )
 NAME_OF_FILE = re.compile(r"(?:^|/)[0-9a-f]{16,}|\.(?:png|svg|jpe?g|gif)$")
+HANDLER = re.compile(r"<[a-z][^<>]*\son[a-z]+\s*=", re.IGNORECASE)
 LEAST_ALT = 20
 
 
@@ -147,6 +148,13 @@ def test_every_page_has_a_policy_before_it_loads_anything(
         assert "http" not in scan.policies[0], page
         assert re.search(r"script-src [^;]*'unsafe", scan.policies[0]) is None, page
         assert scan.before_policy == [], page
+
+
+def test_no_page_has_a_handler_in_its_markup(book: Path, pages: list[str]) -> None:
+    assert HANDLER.search("<img src=x onerror = go()>")
+    assert not HANDLER.search('<button data-on="go"><p>on = 1</p>')
+    texts = {page: (book / page).read_text("utf-8") for page in pages}
+    assert only_faults({page: HANDLER.findall(t) for page, t in texts.items()}) == {}
 
 
 def test_no_widget_state_is_left(scans: dict[str, Scan]) -> None:
