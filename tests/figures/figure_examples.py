@@ -119,14 +119,6 @@ EXAMPLES: dict[str, Example] = {
         bad={"query": [[1.0]]},
         with_tokens=_two_tokens,
     ),
-    "block_flow": Example(
-        make=BlockFlow,
-        keys=["ArrowDown", "Enter"],
-        said="Block 1, attention, adds 10.6 at 85°, nearly across, to a stream of 17.1",
-        changed={"selected": [1]},
-        bad={"selected": [9]},
-        with_tokens=_followed_tokens,
-    ),
     "bpe_stepper": Example(
         make=BPEStepper,
         keys=["ArrowDown", "Enter"],
@@ -218,6 +210,7 @@ def read(folder: Path) -> Example:
 KINDS = [kind for kind in vars(figures).values() if isinstance(kind, type)]
 FIGURES = {kind.name: kind for kind in KINDS if issubclass(kind, Figure)}
 TOKENS: dict[str, Callable[[list[str]], Figure]] = {
+    "block_flow": _followed_tokens,
     "heads_grid": _read_tokens,
     "softmax_mask": SoftmaxMask,
 }

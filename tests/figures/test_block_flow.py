@@ -1,4 +1,4 @@
-"""BlockFlow: additions and lens as PyTorch has them, and what it teaches."""
+"""BlockFlow: its numbers are PyTorch's, what it says of them, and what it teaches."""
 
 import json
 from copy import deepcopy
@@ -6,7 +6,7 @@ from copy import deepcopy
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import READY, run_node
+from figure_page import READY, run_node, shown, shown_all
 from inference_jobs import shipped
 from models import model as tiny_model
 from models import tiny
@@ -30,10 +30,9 @@ from transformer_lib.inspection import logit_lens
 from transformer_lib.tokens import Tokenizer
 
 PHONE = {"viewport": {"width": 320, "height": 700}}
-SHOWN = "tests/figures/shown.mjs"
 FOLLOW = """
 import { readFileSync } from "node:fs";
-import { createFlow } from "./transformer_book/figures/block_flow/flow.mjs";
+import { createFlow } from "./transformer_book/figures/block_flow/numbers.mjs";
 import { unpack } from "./transformer_book/figures/engine/index.mjs";
 const { packed, asked } = JSON.parse(readFileSync(0, "utf8"));
 const page = createFlow(unpack(readFileSync(packed)));
@@ -77,6 +76,10 @@ def own_decoder(**changes):
     return deepcopy(tiny_model(Decoder, config, torch.float32)), tokenizer
 
 
+def said(figure):
+    return shown(figure).sentence
+
+
 def numbers(flow, name):
     return torch.tensor(flow[name], dtype=torch.float64)
 
@@ -91,36 +94,49 @@ def test_the_page_reads_the_same_logits_as_the_logit_lens(answers, rounded_model
         assert float(gap) <= PAGE_TOLERANCE
 
 
-def test_the_page_follows_every_token_as_python_does(answers):
-    for asked, answer in zip(ASKED, answers, strict=True):
-        want, said = follow_shipped(*asked), answer["flow"]
-        for name in ("prompt", "position", "tokens", "norm"):
-            assert said[name] == want[name]
-        for name in ("lengths", "changes", "cosines", "answer"):
-            gap = (numbers(said, name) - numbers(want, name)).abs().max()
-            assert float(gap) <= 2 * PAGE_TOLERANCE, name  # both have four digits
-        for mine, theirs in zip(said["top"], want["top"], strict=True):
-            shares = [torch.tensor([p for _, p in row]) for row in (mine, theirs)]
-            assert float((shares[0] - shares[1]).abs().max()) <= 2 * PAGE_TOLERANCE
-            assert mine[0][0] == theirs[0][0]
-
-
 @torch.no_grad()
-def test_streams_and_lens_are_those_of_inspection(rounded_model):
-    flow = follow_shipped("It is a refere", 5)
-    tokens = torch.tensor([shipped_ids("It is a refere")])
-    states = [rounded_model.embedding(tokens)]
-    for block in rounded_model.stack.blocks:
-        block.register_forward_hook(lambda *a: states.append(a[2]))
-    lens = logit_lens(rounded_model, tokens)[:, 0, 5].softmax(-1)
-    lengths = torch.stack([state[0, 5].norm() for state in states])
-    assert_near(numbers(flow, "lengths")[::2].float(), lengths, PAGE_TOLERANCE)
-    answer = int(lens[-1].argmax())
-    got = numbers(flow, "answer")[2::2].float()
-    assert_near(got, lens[:, answer], PAGE_TOLERANCE)
+def inspected(model, tokenizer, prompt, place):
+    """What hooks on a pre-norm model's layers say of one token, and its lens."""
+    tokens = torch.tensor([tokenizer.encode(prompt)])
+    place = min(place, tokens.shape[1] - 1)
+    layers = [
+        x.layer for b in model.stack.blocks for x in (b.attention, b.feed_forward)
+    ]
+    added = []
+    hooks = [x.register_forward_hook(lambda *a: added.append(a[2])) for x in layers]
+    model(tokens)
+    for hook in hooks:
+        hook.remove()
+    changes = torch.stack(added)[:, 0, place]
+    first = model.embedding(tokens)[0, place]
+    states = torch.cat([first[None], first + changes.cumsum(0)])
+    shares = model.unembedding.logits(model.stack.norm(states[None]))[0].softmax(-1)
+    shares = shares[:, : tokenizer.vocab_size]
+    best = shares.max(dim=-1)
+    return {
+        "lengths": states.norm(dim=-1),
+        "changes": changes.norm(dim=-1),
+        "cosines": torch.cosine_similarity(changes, states[:-1], dim=-1),
+        "answer": shares[:, best.indices[-1]],
+        "best": best.values,
+        "leaders": [tokenizer.decode([int(i)]) for i in best.indices],
+    }
+
+
+def test_page_and_python_measure_what_the_layers_add(answers, rounded_model):
     tokenizer = shipped("manual-lm").tokenizer
-    leaders = [tokenizer.decode([int(row.argmax())]) for row in lens]
-    assert [row[0][0] for row in flow["top"][2::2]] == leaders
+    for asked, answer in zip(ASKED, answers, strict=True):
+        want = inspected(rounded_model, tokenizer, *asked)
+        for flow in (answer["flow"], follow_shipped(*asked)):
+            assert flow["prompt"] == asked[0]
+            assert (
+                flow["tokens"][flow["position"]] == flow["tokens"][: asked[1] + 1][-1]
+            )
+            for name in ("lengths", "changes", "cosines", "answer"):
+                assert_near(numbers(flow, name).float(), want[name], PAGE_TOLERANCE)
+            best = torch.tensor([row[0][1] for row in flow["top"]])
+            assert_near(best, want["best"], PAGE_TOLERANCE)
+            assert [row[0][0] for row in flow["top"]] == want["leaders"]
 
 
 @pytest.mark.parametrize("changes", [{}, {"dropout": 0.5}, {"d_head": 6}])
@@ -143,7 +159,7 @@ def test_a_post_norm_model_is_put_back_to_one_length():
     assert_near(lengths, root.expand_as(lengths), PAGE_TOLERANCE)
     figure = BlockFlow(**BlockFlow.followed(*own_decoder(residual="post"), "the"))
     figure.selected = [2]
-    assert ", and the norm makes the sum " in figure.summary()
+    assert ", and the norm makes the sum " in said(figure)
 
 
 def test_following_switches_dropout_off_and_leaves_no_trace():
@@ -200,28 +216,30 @@ def figures():
 
 
 @pytest.fixture(scope="module")
-def pairs():
-    made = figures()
-    states = json.dumps([figure.state() for figure in made])
-    said = json.loads(run_node(SHOWN, "block_flow", stdin=states))
-    return list(zip(made, said, strict=True))
+def pages():
+    return shown_all(figures())
 
 
-def test_browser_says_the_same_sentence(pairs):
-    for figure, answer in pairs:
-        assert answer["sentence"] == figure.summary()
+def test_the_table_has_a_row_for_each_depth_of_both(pages):
+    table = pages[3].table
+    assert table["header"][:6] == [
+        *("after", "length", "addition", "angle", "no. 1", "no. 2")
+    ]
+    assert table["header"][-1] == "answer “nce”"
+    assert len(table["rows"]) == 9 + 25
+    assert table["rows"][0][:5] == ["embedding", "17.14", "", "", "re 1.0000"]
+    assert table["rows"][7][:5] == [
+        *("block 4, attention", "61.80", "35.34", "92°", "nce 0.9475")
+    ]
+    assert table["rows"][-1][:3] == [
+        "random pre-norm stack: block 12, feed-forward",
+        *("24.59", "22 % of stream + addition"),
+    ]
 
 
-def test_browser_shows_the_same_table(pairs):
-    for figure, answer in pairs:
-        header, rows = figure.table()
-        rows = json.loads(json.dumps(rows))
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
-
-
-def test_copied_pytorch_runs(pairs):
-    for _, answer in pairs:
-        exec(answer["pytorch"], {})
+def test_copied_pytorch_runs(pages):
+    for page in pages:
+        exec(page.pytorch, {})
 
 
 @pytest.mark.parametrize("what", ["lengths", "changes", "cosines", "top"])
@@ -230,25 +248,23 @@ def test_copied_pytorch_would_notice_a_wrong_number(what, own):
     figure = BlockFlow()
     if own:
         figure = BlockFlow(**BlockFlow.followed(*own_decoder(), "the theme"))
-    state = json.loads(json.dumps(figure.state()))
+    flow = deepcopy(figure.flow)
     if what == "top":
-        state["flow"]["top"][4][0][1] = 1.5
+        flow["top"][4][0][1] = 1.5
     else:
-        state["flow"][what][3] = 0.3 + 1.5 * state["flow"][what][3]
-    (answer,) = json.loads(run_node(SHOWN, "block_flow", stdin=json.dumps([state])))
+        flow[what][3] = 0.3 + 1.5 * flow[what][3]
+    figure.flow = flow
     with pytest.raises(AssertionError):
-        exec(answer["pytorch"], {})
+        exec(shown(figure).pytorch, {})
 
 
 @pytest.mark.parametrize("residual", ["pre", "post"])
 def test_copied_pytorch_of_ones_own_model_says_how_to_compute_it(residual):
     model, tokenizer = own_decoder(residual=residual)
     figure = BlockFlow(**BlockFlow.followed(model, tokenizer, "the theme", 1))
-    states = json.dumps([figure.state()])
-    (answer,) = json.loads(run_node(SHOWN, "block_flow", stdin=states))
     why, how = (
         line.removeprefix("# ")
-        for line in answer["pytorch"].splitlines()
+        for line in shown(figure).pytorch.splitlines()
         if line.startswith("#")
     )
     assert why.startswith("your model is not in this page, so its numbers are only")
@@ -258,22 +274,21 @@ def test_copied_pytorch_of_ones_own_model_says_how_to_compute_it(residual):
 
 
 def test_copied_pytorch_would_notice_another_leader():
-    (answer,) = json.loads(
-        run_node(SHOWN, "block_flow", stdin=json.dumps([BlockFlow().state()]))
-    )
+    code = shown(BlockFlow()).pytorch
+    assert '"d", "nce"' in code
     with pytest.raises(AssertionError):
-        exec(answer["pytorch"].replace('"d", "nce"', '"e", "nce"'), {})
+        exec(code.replace('"d", "nce"', '"e", "nce"'), {})
 
 
 def test_the_answer_emerges():
     figure = BlockFlow()
-    assert figure.summary() == (
+    assert said(figure) == (
         "Token 8 of 8, “re”: 8 additions take its stream from length 17.1 to 74.3. At "
         "first the lens reads “re”, then “d”; “nce” leads from block 4's attention on, "
         "and ends at more than 99 %."
     )
     figure.selected = [7]
-    assert figure.summary() == (
+    assert said(figure) == (
         "Block 4, attention, adds 35.3 at 92°, nearly across, to a stream of 52.0, "
         "which is then 61.8 long. The lens reads “nce” (95 %), “d” (2 %), “re” (1 %)."
     )
@@ -373,16 +388,16 @@ def opened(visit, put):
 
 def test_the_readers_own_prompt_is_answered_by_the_page(opened):
     page = opened()
-    said = page.page.locator(".coming").inner_text()
-    assert "unseen text: 1.8535 bits per byte, before 1.85" in said
-    assert said.endswith("knowing nothing is 8.")
+    line = page.page.locator(".coming").inner_text()
+    assert "unseen text: 1.8535 bits per byte, before 1.85" in line
+    assert line.endswith("knowing nothing is 8.")
     for prompt in ("The method is cal", "a", "two dots means up one pack"):
         page.page.get_by_label("Your prompt").fill(prompt)
-        assert page.said() == BlockFlow(prompt).summary()
+        assert page.said() == said(BlockFlow(prompt))
     row = page.page.locator("[data-row]").nth(7)
     row.hover()
     want = BlockFlow("two dots means up one pack", selected=[7])
-    assert page.said() == want.summary()
+    assert page.said() == said(want)
 
 
 def test_tokens_are_chosen_by_arrows_and_by_touch(opened):
@@ -391,9 +406,9 @@ def test_tokens_are_chosen_by_arrows_and_by_touch(opened):
     tokens.nth(7).focus()
     page.page.keyboard.press("ArrowLeft")
     page.page.keyboard.press("ArrowLeft")
-    assert page.said() == BlockFlow(position=5).summary()
+    assert page.said() == said(BlockFlow(position=5))
     tokens.nth(1).click()
-    assert page.said() == BlockFlow(position=1).summary()
+    assert page.said() == said(BlockFlow(position=1))
     assert page.page.locator(".tokens input:checked").count() == 1
 
 
@@ -410,7 +425,7 @@ def test_home_and_end_go_to_the_ends_of_the_tokens(opened):
     for key, position in (("Home", 0), ("End", last), ("ArrowLeft", last - 1)):
         page.page.keyboard.press(key)
         page.page.mouse.move(0, 0)
-        assert page.said() == BlockFlow(position=position).summary()
+        assert page.said() == said(BlockFlow(position=position))
         assert page.page.evaluate("scrollY") == before
         assert tokens.nth(position).is_checked()
 
@@ -419,23 +434,23 @@ def test_a_prompt_that_cannot_be_read_is_kept_and_explained(opened):
     page = opened()
     field = page.page.get_by_label("Your prompt")
     field.fill("")
-    assert page.said() == BlockFlow().summary()
-    said = page.page.locator(".controls [role=status]")
-    assert said.inner_text() == (
+    assert page.said() == said(BlockFlow())
+    status = page.page.locator(".controls [role=status]")
+    assert status.inner_text() == (
         "A prompt must be 1 to 300 characters, this one has 0: type a letter. "
         "Shown is the prompt before."
     )
     assert field.input_value() == ""
     field.fill("I")
-    assert page.said() == BlockFlow("I").summary()
-    assert said.inner_text() == ""
+    assert page.said() == said(BlockFlow("I"))
+    assert status.inner_text() == ""
     field.fill("a b " * 40)
-    assert said.inner_text().startswith(
+    assert status.inner_text().startswith(
         "A prompt must be 1 to 64 tokens, this one has 81: delete some. "
     )
     page.page.keyboard.press("Tab")
     page.said()
-    assert (field.input_value(), said.inner_text()) == ("I", "")
+    assert (field.input_value(), status.inner_text()) == ("I", "")
 
 
 def test_half_a_character_is_shown_as_unknown(opened):
@@ -444,7 +459,7 @@ def test_half_a_character_is_shown_as_unknown(opened):
         """(field) => { field.value = "a\\ud83d";
             field.dispatchEvent(new Event("input")); }"""
     )
-    assert page.said() == BlockFlow("a\ufffd").summary()
+    assert page.said() == said(BlockFlow("a\ufffd"))
 
 
 def test_a_held_row_ends_with_its_token_and_its_prompt(opened):
@@ -462,7 +477,7 @@ def test_a_held_row_ends_with_its_token_and_its_prompt(opened):
         page.page.evaluate("document.activeElement.blur()")
         assert page.said().startswith("Block 4, attention, adds")
         change()
-        assert page.said() == want.summary()
+        assert page.said() == said(want)
         assert page.page.locator(".locked").count() == 0
 
 
@@ -475,16 +490,16 @@ def test_a_row_that_the_books_model_does_not_have_is_let_go(visit, put):
     page.open(put(own.html()))
     page.page.get_by_role("button", name="Ask the book's model").click()
     alive(page)
-    assert page.said() == BlockFlow("the theme").summary()
+    assert page.said() == said(BlockFlow("the theme"))
     own.selected = [24]
     own.source = "page"
-    assert own.summary() == BlockFlow("the theme").summary()
+    assert said(own) == said(BlockFlow("the theme"))
 
 
 def test_a_share_says_what_it_is_a_share_of(opened):
     page = opened()
-    said = page.page.locator("p.stack").inner_text()
-    assert "the first is 87 % as long as stream + addition, the last 22 %." in said
+    caption = page.page.locator("p.stack").inner_text()
+    assert "the first is 87 % as long as stream + addition, the last 22 %." in caption
     shares = random_stacks()["pre"]["shares"]
     assert (round(100 * shares[0]), round(100 * shares[-1])) == (87, 22)
 
@@ -493,7 +508,7 @@ def test_the_link_keeps_prompt_and_token(opened, visit):
     page = opened()
     page.page.get_by_label("Your prompt").fill("<b>&'\"#=%</script> é")
     page.page.locator(".tokens input").nth(3).click()
-    said = page.said()
+    before = page.said()
     page.page.locator("summary", has_text="Export").click()
     page.page.get_by_role("button", name="Copy link").click()
     link = page.page.locator("textarea").input_value()
@@ -501,8 +516,8 @@ def test_the_link_keeps_prompt_and_token(opened, visit):
     again.page.goto(link)
     again.page.wait_for_selector(READY)
     alive(again)
-    assert again.said() == said
-    assert said == BlockFlow("<b>&'\"#=%</script> é", position=3).summary()
+    assert again.said() == before
+    assert before == said(BlockFlow("<b>&'\"#=%</script> é", position=3))
 
 
 def test_a_prompt_can_be_typed_key_by_key(opened):
@@ -512,7 +527,7 @@ def test_a_prompt_can_be_typed_key_by_key(opened):
     page.page.keyboard.press("End")
     for key, text in (("n", "It is a referen"), ("c", "It is a referenc")):
         page.page.keyboard.press(key)
-        assert page.said() == BlockFlow(text).summary()
+        assert page.said() == said(BlockFlow(text))
         assert field.input_value() == text
     page.page.keyboard.press("Backspace")
     page.said()
@@ -527,13 +542,13 @@ def test_stored_numbers_stay_where_no_model_comes(visit, put):
     line.get_by_text("did not come").wait_for()
     reason = 'the model "manual-lm" did not come'
     assert line.inner_text() == f"Stored numbers: {reason}. Try again"
-    assert page.said() == BlockFlow().summary()
+    assert page.said() == said(BlockFlow())
     assert page.page.get_by_label("Your prompt").is_disabled()
     assert page.page.locator(".tokens input:enabled").count() == 0
     page.grid().focus()
     page.page.keyboard.press("End")
     page.page.keyboard.press("ArrowDown")
-    assert page.said() == BlockFlow(selected=[1]).summary()
+    assert page.said() == said(BlockFlow(selected=[1]))
     assert all("ERR_FAILED" in error for error in page.errors)
     page.errors.clear()
 
@@ -544,23 +559,25 @@ def test_own_numbers_are_said_to_be_ones_own(visit, put):
     page = visit()
     page.page.on("request", lambda request: asked.append(request.url))
     page.open(put(own.html()))
-    assert page.said() == own.summary()
+    assert page.said() == said(own)
     assert page.page.get_by_text("Numbers from Python: your own model.").is_visible()
     assert page.page.get_by_label("Your prompt").is_disabled()
     assert not any("weights" in url for url in asked)
     page.page.get_by_role("button", name="Ask the book's model").click()
     alive(page)
-    assert page.said() == BlockFlow("the theme").summary()
+    assert page.said() == said(BlockFlow("the theme"))
     page.page.get_by_role("button", name="Reset").click()
-    assert page.said() == own.summary()
+    assert page.said() == said(own)
 
 
 def test_the_norm_switch_shows_the_other_stack(opened):
     page = opened()
-    said, picture = page.page.locator("p.stack"), page.page.locator("svg[role=img]")
-    assert "grows about like the root of depth, 2.0 to 24.6 in 12" in said.inner_text()
+    caption, picture = page.page.locator("p.stack"), page.page.locator("svg[role=img]")
+    assert (
+        "grows about like the root of depth, 2.0 to 24.6 in 12" in caption.inner_text()
+    )
     assert "On the whole, though not each time, additions count less" in (
-        said.inner_text()
+        caption.inner_text()
     )
     root = picture.locator(".root")
     assert root.get_attribute("d") != ""
@@ -568,8 +585,8 @@ def test_the_norm_switch_shows_the_other_stack(opened):
     before = page.page.locator(".foot").evaluate(top)
     page.page.get_by_label("post-norm").check()
     page.said()
-    assert "puts the stream back to the same length, 8.0." in said.inner_text()
-    assert picture.get_attribute("aria-label") == said.inner_text()
+    assert "puts the stream back to the same length, 8.0." in caption.inner_text()
+    assert picture.get_attribute("aria-label") == caption.inner_text()
     assert root.get_attribute("d") == ""
     assert page.page.locator(".foot").evaluate(top) == before
 
@@ -577,13 +594,13 @@ def test_the_norm_switch_shows_the_other_stack(opened):
 def test_a_finger_can_do_what_is_to_be_tried(opened):
     page = opened(**FINGER)
     page.page.locator("[data-row]").nth(7).tap()
-    assert page.said() == BlockFlow(selected=[7]).summary()
+    assert page.said() == said(BlockFlow(selected=[7]))
     page.page.locator(".tokens label").nth(3).tap()
-    assert page.said() == BlockFlow(position=3).summary()
+    assert page.said() == said(BlockFlow(position=3))
     page.page.locator(".options label", has_text="post-norm").tap()
     page.said()
-    said = page.page.locator("p.stack").inner_text()
-    assert "puts the stream back to the same length, 8.0." in said
+    caption = page.page.locator("p.stack").inner_text()
+    assert "puts the stream back to the same length, 8.0." in caption
 
 
 def test_tokens_and_stream_are_seen_together_on_a_phone(opened):
@@ -628,16 +645,16 @@ def test_tokens_out_of_sight_are_hinted_at(opened):
     page.page.get_by_label("Your prompt").fill(prompt)
     page.said()
     assert (legend.inner_text(), signs()) == ("Follow token 11 of 11", "#0000,")
-    for left, shown in ((60, "#0000,#0000"), (0, ",#0000")):
+    for left, wanted in ((60, "#0000,#0000"), (0, ",#0000")):
         line.evaluate("(node, left) => { node.scrollLeft = left; }", left)
-        assert signs() == shown
+        assert signs() == wanted
     covers = """(node) => ["::before", "::after"].map((end) =>
         getComputedStyle(node, end).content)"""
     assert line.evaluate(covers) == ["none", "none"]
     assert "linear-gradient" in line.evaluate("(n) => getComputedStyle(n).maskImage")
     ends = line.bounding_box()
     page.page.touchscreen.tap(ends["x"] + 8, ends["y"] + 20)
-    assert page.said() == BlockFlow(prompt, position=0).summary()
+    assert page.said() == said(BlockFlow(prompt, position=0))
 
 
 def test_a_blank_keeps_clear_of_the_number_below_it_on_a_phone(opened):
@@ -657,7 +674,7 @@ def test_no_row_moves_what_is_below_it(opened, options):
     tops = set()
     page.grid().focus()
     for row in range(9):
-        assert page.said() == BlockFlow(selected=[row]).summary()
+        assert page.said() == said(BlockFlow(selected=[row]))
         tops.add(page.page.locator(".foot").evaluate("node => node.offsetTop"))
         page.page.keyboard.press("ArrowDown")
     assert len(tops) == 1
@@ -673,9 +690,7 @@ def test_hostile_prompts_stay_text(kind):
             BlockFlow(HOSTILE[kind])
         return
     figure = BlockFlow(HOSTILE[kind][:30])
-    allowed = "div p svg rect path text table thead tbody tr th td"
-    assert set(Tags(figure.html()).tags) == set(allowed.split())
-    assert figure.summary() in Tags(figure.html()).text
+    assert set(Tags(figure.html()).tags) == {"div", "p"}
 
 
 def test_hostile_prompts_are_inert_in_the_page(opened):
@@ -697,7 +712,7 @@ def test_the_deepest_model_fits_a_phone(visit, put):
     figure = BlockFlow(**BlockFlow.followed(model, tokenizer, "the theme " * 12))
     page = visit(**PHONE)
     page.open(put(figure.html()))
-    assert page.said() == figure.summary()
+    assert page.said() == said(figure)
     assert page.page.locator("[data-row]").count() == 25
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
 

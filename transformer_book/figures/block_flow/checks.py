@@ -11,7 +11,6 @@ _SERIES = {"lengths": 0, "top": 0, "answer": 0, "changes": 1, "cosines": 1}
 """How many entries each list of a flow has less than the picture has rows."""
 _NAMES = {"prompt", "position", "tokens", "norm", *_SERIES}
 
-
 _NUMBERS = rules.each(rules.finite)
 _FLOW = rules.parts(
     prompt=rules.text,
@@ -25,7 +24,7 @@ _STACK = rules.parts(lengths=_NUMBERS, shares=_NUMBERS)
 
 
 def check_flow(flow: dict[str, Any]) -> None:
-    """Raise unless a flow is whole, as `block_streams.follow` returns it."""
+    """Raise unless a flow is whole, as `streams.follow` returns it."""
     if missing := sorted(_NAMES - set(flow)):
         raise StateError(
             f"flow must be what BlockFlow.followed returns, got one without {missing}"

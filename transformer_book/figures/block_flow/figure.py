@@ -4,16 +4,14 @@ from typing import Any
 
 import traitlets
 
-from transformer_book.figures.block_flow import picture as pictures
 from transformer_book.figures.block_flow import streams
-from transformer_book.figures.block_flow import text as words
 from transformer_book.figures.block_flow.checks import (
     check_flow,
     check_place,
     check_stack,
 )
-from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import StateError, Values, rounded
+from transformer_book.figures.figure import RoundedFigure
+from transformer_book.figures.state import StateError, Values
 from transformer_book.figures.weights import ServesWeights
 from transformer_lib.decoder import Decoder
 from transformer_lib.tokens import Tokenizer
@@ -21,7 +19,7 @@ from transformer_lib.tokens import Tokenizer
 _PROMPT = "It is a refere"
 
 
-class BlockFlow(ServesWeights, Figure):
+class BlockFlow(ServesWeights, RoundedFigure):
     """Follow one token's stream through the layers, and read it at each depth.
 
     `flow` holds all that is shown of token `position` of the `prompt`: the length of
@@ -36,7 +34,6 @@ class BlockFlow(ServesWeights, Figure):
     """
 
     name = "block_flow"
-    wording, picturing = words, pictures
 
     prompt = traitlets.Unicode(_PROMPT)
     position = traitlets.Int(0)
@@ -74,9 +71,6 @@ class BlockFlow(ServesWeights, Figure):
             flow = streams.follow_shipped(self.prompt, self.position)
             rows = len(flow["lengths"])
             self.update(flow=flow, selected=[r for r in self.selected if r < rows])
-
-    def _accept(self, proposal: Any) -> Any:
-        return rounded(super()._accept(proposal))
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless the prompt can be read, and flow and stacks are whole."""

@@ -1,5 +1,7 @@
 // Where everything stands: the stream, row by row, and the random stack. Pure: no DOM.
+import * as must from "../kit/index.mjs";
 import { line, number, percent, quote, scale, tokenText } from "../kit/index.mjs";
+import { TOKENS, flowOf } from "./numbers.mjs";
 import { block, brief, degrees, leader, part } from "./text.mjs";
 
 const HEAD = 24; // height of the line of names
@@ -13,8 +15,45 @@ const text = (x, y, words, kind = null, anchor = null) => ({
   "text-anchor": anchor,
 });
 
+/** Python says what is wrong; this stops only a page or a link that was edited. */
+function check(state) {
+  const { flow, stacks } = state;
+  const rows = Math.max(3, Math.min(25, flow?.lengths?.length | 1)); // two layers in each block
+  const numbers = (n) => must.list(must.finite, n);
+  const randomStack = (kind) =>
+    must.parts({
+      shares: must.list(must.finite, 2, 99),
+      lengths: numbers(stacks?.[kind]?.shares?.length + 1),
+    });
+  must.keep(state, {
+    flow: must.parts({
+      norm: must.text,
+      tokens: must.list(must.text, 1, TOKENS),
+      position: must.whole(0, flow?.tokens?.length - 1),
+      lengths: numbers(rows),
+      answer: numbers(rows),
+      changes: numbers(rows - 1),
+      cosines: numbers(rows - 1),
+      top: must.list(must.list(must.parts([must.text, must.finite]), 3), rows),
+    }),
+    stacks: must.parts({ pre: randomStack("pre"), post: randomStack("post") }),
+    prompt: must.text,
+    source: must.one("page", "Python"),
+    position: must.whole(0, TOKENS - 1),
+    residual: must.one("pre", "post"),
+    selected: must.place(rows),
+  });
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, room = 680) {
+  check(state);
+  const flow = flowOf(state);
+  return { state, flow, frame: frame(flow, room), stack: stack(state, room) };
+}
+
 /** The frame of the rows in `room` pixels. */
-export function frame({ lengths, changes }, room) {
+function frame({ lengths, changes }, room) {
   const narrow = room < 560;
   const place = narrow
     ? { tall: 47, middle: 40, half: 40, words: 96 }
@@ -149,14 +188,14 @@ const HALF = 30; // of the random stack's band
 const [LOW, SIDE] = [134, 42]; // where its bars stand; room for numbers at both sides
 
 /** The root of depth through the first and the last length. */
-export const rootOf = (lengths) =>
+const rootOf = (lengths) =>
   lengths.map((_, i) => {
     const [first, last] = [lengths[0] ** 2, lengths.at(-1) ** 2];
     return Math.sqrt(first + ((last - first) * i) / (lengths.length - 1));
   });
 
 /** The random stack of a kind: its band, the root of depth, the shares as bars. */
-export function stack({ residual, stacks }, room) {
+function stack({ residual, stacks }, room) {
   const { lengths, shares } = stacks[residual];
   const most = Math.max(...stacks.pre.lengths, ...stacks.post.lengths);
   const at = scale([0, shares.length], [SIDE, room - SIDE]);

@@ -1,9 +1,11 @@
-// What BlockFlow says; block_words.py says the same. No DOM.
-import { number, percent, quote, tokenText } from "../kit/index.mjs";
+// What BlockFlow says, in words, table and code. No DOM.
+import { number, percent, python, quote, tokenText } from "../kit/index.mjs";
 
+/** The layer behind which a row of the picture stands. */
 export const part = (row) =>
   row ? ["feed-forward", "attention"][row % 2] : "embedding";
-export const block = (row) => (row + 1) >> 1;
+/** The number of the block, from 1, that a row belongs to. */
+export const block = (row) => Math.floor((row + 1) / 2);
 
 /** The angle of an addition against the stream that it meets. */
 export const degrees = (cosine) =>
@@ -17,13 +19,14 @@ export const brief = (x) =>
 export const leader = (flow, row) => flow.top.at(row)[0][0];
 
 /** The first row from which on the answer leads the lens. */
-export function answerFrom(flow) {
+function answerFrom(flow) {
   const answer = leader(flow, -1);
   return flow.top.findLastIndex(([[text]]) => text !== answer) + 1;
 }
 
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const token = ({ position, tokens }) =>
-  `oken ${position + 1} of ${tokens.length}, ${quote(tokens[position])}`;
+  `token ${position + 1} of ${tokens.length}, ${quote(tokens[position])}`;
 
 function emergence(flow) {
   const first = answerFrom(flow);
@@ -43,7 +46,7 @@ function emergence(flow) {
 function overview(flow) {
   const { lengths } = flow;
   return (
-    `T${token(flow)}: ${lengths.length - 1} additions take its stream from length ` +
+    `${capital(token(flow))}: ${lengths.length - 1} additions take its stream from length ` +
     `${number(lengths[0], 1)} to ${number(lengths.at(-1), 1)}. ${emergence(flow)}, and ends at ` +
     `${share(flow.answer.at(-1))}.`
   );
@@ -60,7 +63,7 @@ export function sentenceOf(flow, r) {
     .join(", ");
   const now = number(lengths[r], 1);
   if (r === 0)
-    return `The embedding of t${token(flow)}, has length ${now}. The lens reads ${reads}.`;
+    return `The embedding of ${token(flow)}, has length ${now}. The lens reads ${reads}.`;
   const angle = degrees(cosines[r - 1]);
   const end =
     norm === "post"
@@ -122,4 +125,94 @@ export function table({ flow, state: { residual, stacks } }) {
       ]),
     ],
   };
+}
+
+/** The two additions and the lens, for a norm before or after each layer. */
+export function formula({ norm }) {
+  const add = (kind, name) =>
+    norm === "post"
+      ? ["x ← norm(x + ", [kind, `${name}(x)`, kind], ")"]
+      : ["x ← x + ", [kind, `${name}(norm(x))`, kind]];
+  return [...add("attention", "attention"), ",  ", ...add("ff", "feed_forward")];
+}
+
+const best = (flow) => flow.top.map(([[, p]]) => p);
+const numbers = (flow) =>
+  python([best(flow), flow.lengths, flow.changes, flow.cosines]);
+const leaders = (flow) => flow.top.map((_, r) => leader(flow, r));
+
+/** The book's model does it all again. */
+const again = (flow) => `from transformer_book import pretrained
+from transformer_book.figures.weights import dequantized
+
+shipped = pretrained.load("manual-lm")
+model, tokenizer = dequantized(shipped.model), shipped.tokenizer  # int8
+tokens = torch.tensor([tokenizer.encode(${python(flow.prompt)})])
+
+said, probability, length, change_length, cosine = [], [], [], [], []
+
+def read(x):  # the logit lens
+    logits = model.unembedding.logits(model.stack.norm(x))[0, ${flow.position}]
+    best = int(logits[: tokenizer.vocab_size].argmax())
+    said.append(tokenizer.decode([best]))
+    probability.append(logits.softmax(-1)[best])
+    length.append(x[0, ${flow.position}].norm())
+
+with torch.no_grad():
+    x, mask, rotate = model.stack.enter(model.embedding(tokens), mask="causal")
+    read(x)
+    for block in model.stack.blocks:
+        looks = {"mask": mask, "rotate": rotate}
+        for place, how in ((block.attention, looks), (block.feed_forward, {})):
+            change = place.layer(place.norm(x), **how)
+            change_length.append(change[0, ${flow.position}].norm())
+            cosine.append(torch.cosine_similarity(change, x, dim=-1)[0, ${flow.position}])
+            x = x + change
+            read(x)
+
+assert said == ${python(leaders(flow))}
+for got, want in zip((probability, length, change_length, cosine), ${numbers(flow)}):
+    want = torch.tensor(want, dtype=torch.float32)
+    torch.testing.assert_close(torch.stack(got), want, rtol=1e-3, atol=1e-3)
+`;
+
+/** Numbers of a model that is not here: that sums have the length they must have. */
+const sums = (flow) => `
+# your model is not in this page, so its numbers are only held against each other; to compute them:
+# BlockFlow.followed(model, tokenizer, ${python(flow.prompt)}, ${flow.position})
+said = ${python(leaders(flow))}
+probability, length, change, cosine = (torch.tensor(x, dtype=torch.float32) for x in ${numbers(flow)})
+
+assert len(said) == len(length) == len(change) + 1
+assert bool(((0 <= probability) & (probability <= 1)).all())
+before = length[:-1]
+total = (before**2 + change**2 + 2 * before * change * cosine).sqrt()
+${
+  flow.norm === "pre"
+    ? "torch.testing.assert_close(total, length[1:], rtol=1e-2, atol=1e-2)"
+    : "assert bool(total.isfinite().all())  # a norm follows"
+}
+`;
+
+/** The library builds the random stack again. */
+const rebuilt = ({ lengths, shares }, kind) => `
+shown = {"lengths": ${python(lengths)}, "shares": ${python(shares)}}
+for name, numbers in random_stacks()["${kind}"].items():
+    torch.testing.assert_close(torch.tensor(numbers), torch.tensor(shown[name]), rtol=0, atol=1e-4)
+`;
+
+const BOOKS = { pre: 24.59, post: 8 }; // how long the stream of the book's stacks ends
+
+/** The shown state as a program that computes it again and asserts it. */
+export function pytorch({ source, residual, stacks }, { flow }) {
+  const random = stacks[residual];
+  const isBooks = Math.abs(random.lengths.at(-1) - BOOKS[residual]) < 0.01;
+  const library = isBooks
+    ? "from transformer_book.figures.block_flow.streams import random_stacks\n"
+    : "";
+  const stream = source === "Python" ? sums(flow) : again(flow);
+  const stack = isBooks
+    ? rebuilt(random, residual)
+    : "\n# your stack is not in this page\n";
+  return `import torch\n${library}${stream}${stack}`;
 }

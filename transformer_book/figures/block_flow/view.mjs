@@ -1,61 +1,102 @@
 // BlockFlow: follow one token's stream through the layers, and see the answer emerge.
-import { figure } from "../kit/index.mjs";
-import * as must from "../kit/index.mjs";
-import { origin, promptField, shown, tokenChoice } from "./asks.mjs";
-import { pytorch } from "./code.mjs";
-import { frame, stack } from "./layout.mjs";
-import { streamView, stackView } from "./views.mjs";
-import { sentence, table } from "./text.mjs";
+import { fill, grid, h, join, panel, s, set } from "../kit/index.mjs";
+import { origin, promptField, tokenChoice } from "./controls.mjs";
+import { around, layout, row } from "./layout.mjs";
+import { flowOf } from "./numbers.mjs";
+import { caption, formula, pytorch, sentence, sentenceOf, table } from "./text.mjs";
 
-export { pytorch, sentence, table };
+const createRow = (_, r) =>
+  s(
+    "g",
+    { role: "row" },
+    s("g", { "aria-hidden": "true" }, s("g"), s("g"), s("g")),
+    s(
+      "g",
+      { role: "gridcell", "data-row": r, "data-col": 0 },
+      s("rect", { fill: "transparent" }),
+      s("rect", { class: "halo" }),
+      s("rect", { class: "ring" }),
+    ),
+  );
 
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const { flow, stacks } = state;
-  const rows = Math.max(3, Math.min(25, flow?.lengths?.length | 1)); // two layers in each block
-  const numbers = (n) => must.list(must.finite, n);
-  const stack = (kind) =>
-    must.parts({
-      shares: must.list(must.finite, 2, 99),
-      lengths: numbers(stacks?.[kind]?.shares?.length + 1),
-    });
-  must.keep(state, {
-    flow: must.parts({
-      norm: must.text,
-      tokens: must.list(must.text, 1, 64),
-      position: must.whole(0, flow?.tokens?.length - 1),
-      lengths: numbers(rows),
-      answer: numbers(rows),
-      changes: numbers(rows - 1),
-      cosines: numbers(rows - 1),
-      top: must.list(must.list(must.parts([must.text, must.finite]), 3), rows),
-    }),
-    stacks: must.parts({ pre: stack("pre"), post: stack("post") }),
-    prompt: must.text,
-    source: must.one("page", "Python"),
-    position: must.whole(0, 63),
-    residual: must.one("pre", "post"),
-    selected: must.place(rows),
+/** A row's picture and the cell over it; `is` says whether it is { locked, active }. */
+function drawRow({ children: [picture, cell] }, shape, label, is) {
+  const [bars, strokes, words] = picture.children;
+  set(picture, { "data-part": shape.part });
+  fill(bars, shape.bars, "rect");
+  fill(strokes, shape.paths, "path");
+  fill(words, shape.texts, "text");
+  set(cell, {
+    "aria-selected": String(is.locked),
+    "aria-label": label,
+    class: Object.keys(is)
+      .filter((name) => is[name])
+      .join(" "),
   });
+  for (const rect of cell.children) set(rect, shape.box);
 }
 
-/** Everything that is drawn or said, from the state alone. */
-export function layout(state, room = 680) {
-  check(state);
-  const flow = shown(state);
-  return { state, flow, frame: frame(flow, room), stack: stack(state, room) };
+/** The stream: one tab stop, a row for each layer. */
+function streamView(ui) {
+  const [paths, texts] = [s("g"), s("g")];
+  const body = s("g", { role: "grid", "aria-label": "The stream, layer by layer" });
+  const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, paths, texts), body);
+  const { node, note } = panel("One token's stream", svg);
+  set(note, {
+    text: "each layer adds: at 0° more of the same, at 90° all new, beyond it takes away. The lens reads as if at the end",
+  });
+  let count = 1;
+  const cells = grid(node, {
+    size: () => [count, 1],
+    locked: ui.locked,
+    hover: ui.hover,
+    lock: (cell) => ui.set({ selected: cell ? [cell[0]] : [] }),
+  });
+  function draw(geometry) {
+    const { flow, frame: at } = geometry;
+    const outside = around(geometry);
+    count = flow.lengths.length;
+    set(svg, { width: at.room, height: at.height });
+    fill(paths, outside.paths, "path");
+    fill(texts, outside.texts, "text");
+    const [active, hold] = [ui.active()?.[0], ui.locked()?.[0]];
+    const drawOne = (node, _, r) => {
+      const is = { locked: hold === r, active: active === r };
+      drawRow(node, row(geometry, r), sentenceOf(flow, r), is);
+    };
+    join(body, flow.lengths, (_, r) => r, createRow, drawOne);
+    cells.update();
+  }
+  return { node, draw };
+}
+
+/** The random stack: a switch, its band and bars, and what they mean. */
+function stackView(ui) {
+  const parts = [s("g"), s("g"), s("g")];
+  const svg = s("svg", { role: "img" }, ...parts);
+  const { node, note } = panel("A stack of random blocks", svg);
+  const kinds = [
+    ["pre", "pre-norm"],
+    ["post", "post-norm"],
+  ];
+  const choice = ui.choice({ label: "Norm", trait: "residual", options: kinds });
+  const said = h("p", { class: "stack" });
+  node.prepend(h("div", { class: "switch" }, node.firstChild, choice));
+  node.append(said);
+  node.classList.add("more");
+  function draw({ state: { residual, stacks }, stack: shape }) {
+    const text = caption(residual, stacks[residual]);
+    set(note, { text: "not trained" });
+    set(svg, { width: shape.width, height: shape.height, "aria-label": text });
+    fill(parts[0], shape.paths, "path");
+    fill(parts[1], shape.bars, "rect");
+    fill(parts[2], shape.texts, "text");
+    set(said, { text });
+  }
+  return { node, draw };
 }
 
 export const locked = ({ selected }) => (selected.length ? [selected[0], 0] : null);
-
-/** The two additions and the lens, for a norm before or after each layer. */
-function formula({ norm }) {
-  const add = (kind, name) =>
-    norm === "post"
-      ? ["x ← norm(x + ", [kind, `${name}(x)`, kind], ")"]
-      : ["x ← x + ", [kind, `${name}(norm(x))`, kind]];
-  return [...add("attention", "attention"), ",  ", ...add("ff", "feed_forward")];
-}
 
 function build(ui) {
   const views = [tokenChoice(ui), streamView(ui), stackView(ui)];
@@ -63,7 +104,7 @@ function build(ui) {
   return {
     controls: [...promptField(ui), origin(ui), tokens.node],
     formula: {
-      equation: (state) => formula(shown(state)),
+      equation: (state) => formula(flowOf(state)),
       code: ["lens = ", ["stream", "model.unembedding.logits(model.stack.norm(x))"]],
     },
     picture: [stream.node],

@@ -1,13 +1,7 @@
 // What the reader asks of BlockFlow: a prompt, a token to follow, whose numbers.
 import { bring } from "../engine/index.mjs";
 import { h, join, set, tokenText } from "../kit/index.mjs";
-import { createFlow, SIGNS } from "./flow.mjs";
-
-let page = null; // what follows tokens in this page, once the model is here
-
-const here = ({ source }) => source === "page" && page !== null;
-export const shown = (state) =>
-  here(state) ? page.flow(state.prompt, state.position) : state.flow;
+import { problemWith, runHere, runsHere, SIGNS, TOKENS } from "./numbers.mjs";
 
 /** The prompt; what cannot be read stays a draft, and the line below says why. */
 export function promptField(ui) {
@@ -17,13 +11,13 @@ export function promptField(ui) {
     label: "Your prompt",
     maxlength: SIGNS,
     get: ({ prompt }) => draft ?? prompt,
-    disabled: (state) => !here(state),
+    disabled: (state) => !runsHere(state),
     set(typed) {
       const prompt = typed.replace(/\p{Surrogate}/gu, "\ufffd"); // half a character
-      const problem = page.problem(prompt);
+      const problem = problemWith(prompt);
       draft = problem ? prompt : null;
       set(said, { text: problem && `${problem}. Shown is the prompt before.` });
-      return problem ? {} : { prompt, position: 63, selected: [] };
+      return problem ? {} : { prompt, position: TOKENS - 1, selected: [] };
     },
   });
   const onfocusout = () => {
@@ -85,11 +79,11 @@ export function tokenChoice(ui) {
         (_, i) => i,
         create,
         ({ children: [radio, name] }, token, i) => {
-          set(radio, { checked: i === flow.position, disabled: !here(state) });
+          set(radio, { checked: i === flow.position, disabled: !runsHere(state) });
           set(name, { text: tokenText(token, 12) });
         },
       );
-      set(options, { tabindex: here(state) ? null : "0" }); // what scrolls has a tab stop
+      set(options, { tabindex: runsHere(state) ? null : "0" }); // what scrolls has a tab stop
       set(legend, {
         text: `Follow token ${flow.position + 1} of ${flow.tokens.length}`,
       });
@@ -109,8 +103,7 @@ export function origin(ui) {
   });
   let asked = null;
   ui.bind(({ source }) => {
-    if (source === "page")
-      asked ??= bring(ui, "manual-lm", (model) => (page ??= createFlow(model)));
+    if (source === "page") asked ??= bring(ui, "manual-lm", runHere);
     const parts = source === "page" ? [asked] : [own, ask];
     if (node.firstChild !== parts[0]) node.replaceChildren(...parts);
   });
