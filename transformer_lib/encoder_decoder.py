@@ -16,7 +16,6 @@ from transformer_lib.blocks import (
     attention_layer,
     embedding_layer,
     residual_layer,
-    self_attention,
 )
 from transformer_lib.embeddings import Embedding
 from transformer_lib.masks import padding_mask
@@ -35,7 +34,7 @@ class CrossBlock(nn.Module):
 
     def __init__(self, config: Config, attend: Attend = fused_attention) -> None:
         super().__init__()
-        self.attention = residual_layer(config, self_attention(config, attend))
+        self.attention = residual_layer(config, attention_layer(config, attend))
         self.cross = residual_layer(config, attention_layer(config, attend))
         self.feed_forward = residual_layer(
             config, FEED_FORWARDS[config.feed_forward](config)

@@ -89,6 +89,29 @@ def document_mask(
     return query_documents[..., :, None] == key_documents[..., None, :]
 
 
+def within_window(
+    mask: Mask | None,
+    query_positions: Int[Tensor, "*b q_len"],
+    key_positions: Int[Tensor, "*b kv_len"],
+    window: int,
+) -> Mask:
+    """Join any mask with the window: the same, limited to keys that are near.
+
+    Source: Beltagy et al. 2020, section 3.1.
+
+    Raises:
+        ValueError: if the window is smaller than 1.
+    """
+    near = sliding_window_mask(query_positions, key_positions, window)
+    if mask is None:
+        return near
+    if isinstance(mask, str):
+        return near & causal_mask(query_positions, key_positions)
+    if mask.dtype == torch.bool:
+        return near & mask
+    return mask.masked_fill(~near, -torch.inf)
+
+
 def windowed(attend: Attend, window: int) -> Attend:
     """Return the kernel, limited to keys less than ``window`` positions away.
 
@@ -109,21 +132,9 @@ def windowed(attend: Attend, window: int) -> Attend:
         dropout: float = 0.0,
     ) -> Tensor:
         if key.shape[-2] > window:
-            mask = _nearby(query.shape[-2], key, mask, window)
+            keys = torch.arange(key.shape[-2], device=key.device)
+            queries = keys[len(keys) - query.shape[-2] :]
+            mask = within_window(mask, queries, keys, window)
         return attend(query, key, value, mask, dropout=dropout)
 
     return attend_nearby
-
-
-def _nearby(q_len: int, key: Tensor, mask: Mask | None, window: int) -> Mask:
-    """Join a mask with the window."""
-    keys = torch.arange(key.shape[-2], device=key.device)
-    queries = keys[len(keys) - q_len :]
-    near = sliding_window_mask(queries, keys, window)
-    if mask is None:
-        return near
-    if isinstance(mask, str):
-        return near & causal_mask(queries, keys)
-    if mask.dtype == torch.bool:
-        return near & mask
-    return mask.masked_fill(~near, -torch.inf)

@@ -21,7 +21,6 @@ from transformer_lib.blocks import (
     attention_layer,
     norm_layer,
     residual_layer,
-    self_attention,
 )
 from transformer_lib.cache import LayerCache, new_cache
 from transformer_lib.decoder import Decoder
@@ -73,10 +72,10 @@ def test_dropout_is_what_the_config_says():
 
 
 def test_a_window_limits_attention_inside_a_sequence():
-    layer, x = self_attention(tiny(window=2), attention), X.clone()
-    before = layer(x, mask="causal")
+    stack, x = Stack(tiny(window=2, n_layers=1), attention), X.clone()
+    before = stack(x, mask="causal")
     x[:, 0] += 1
-    after = layer(x, mask="causal")
+    after = stack(x, mask="causal")
     assert (before != after).any(dim=-1).all(dim=0).tolist() == [
         True,
         True,

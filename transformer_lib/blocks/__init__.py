@@ -24,7 +24,6 @@ from transformer_lib.blocks.stack import (
     embedding_layer,
     norm_layer,
     residual_layer,
-    self_attention,
 )
 
 __all__ = [
@@ -49,5 +48,4 @@ __all__ = [
     "norm_layer",
     "residual_layer",
     "rms_norm",
-    "self_attention",
 ]

@@ -20,7 +20,7 @@ from transformer_lib.blocks.layers import (
     gelu_tanh,
 )
 from transformer_lib.embeddings import Embedding
-from transformer_lib.masks import causal_mask, windowed
+from transformer_lib.masks import causal_mask, within_window
 from transformer_lib.multihead import HeadsMask, KeysValues, KVCache, MultiHeadAttention
 from transformer_lib.positions import (
     AlibiPositions,
@@ -135,16 +135,6 @@ def attention_layer(config: Config, attend: Attend) -> MultiHeadAttention:
     )
 
 
-def self_attention(config: Config, attend: Attend) -> MultiHeadAttention:
-    """Build attention inside one sequence: limited to the window, if there is one.
-
-    Source: Beltagy et al. 2020, section 3.1.
-    """
-    if config.window is not None:
-        attend = windowed(attend, config.window)
-    return attention_layer(config, attend)
-
-
 def norm_layer(config: Config) -> nn.Module:
     """Build one norm. Source: Ba et al. 2016, section 3."""
     return NORMS[config.norm](config.d_model, eps=config.norm_eps, bias=config.bias)
@@ -163,7 +153,7 @@ class Block(nn.Module):
 
     def __init__(self, config: Config, attend: Attend = fused_attention) -> None:
         super().__init__()
-        self.attention = residual_layer(config, self_attention(config, attend))
+        self.attention = residual_layer(config, attention_layer(config, attend))
         self.feed_forward = residual_layer(
             config, FEED_FORWARDS[config.feed_forward](config)
         )
@@ -194,6 +184,7 @@ class Stack(nn.Module):
         block: Callable[[Config, Attend], nn.Module] = Block,
     ) -> None:
         super().__init__()
+        self.window = config.window
         self.positions = POSITIONS[config.positions](config)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(
@@ -242,7 +233,7 @@ class Stack(nn.Module):
         """Return what the first block gets: the stream, the mask and the rotation.
 
         The mask is then as the kernel takes it: it has an axis for the heads, holds
-        the positions' bias, and leaves out the keys that the cache dropped.
+        the positions' bias and the window, and leaves out what the cache dropped.
         """
         start = cache[0].length if cache else 0
         end = start + x.shape[1]
@@ -251,10 +242,12 @@ class Stack(nn.Module):
         queries, keys = columns[:, start:], columns[:, first:] if first else columns
         if first and isinstance(mask, Tensor) and mask.shape[-1] == end:
             mask = mask[..., first:]
-        bias = self.positions.bias(queries, keys)
         mask = _for_heads(mask)
+        bias = self.positions.bias(queries, keys)
         if bias is not None:
             mask = _biased(mask, bias, queries, keys)
+        if self.window is not None and end - first > self.window:
+            mask = within_window(mask, queries[:, None], keys[:, None], self.window)
         positions = queries if positions is None else positions
         x = self.dropout(self.positions.embed(x, positions))
         return x, mask, self.positions.rotation(positions)
