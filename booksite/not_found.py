@@ -1,19 +1,18 @@
-"""The page for lost readers, 404."""
+"""The page that a host shows under every address that does not exist, at any depth.
 
+So its links start at the site's root. Not by sphinx-notfound-page, which does that for
+the theme's links and not for those of the page's own text.
+"""
+
+import re
 from collections.abc import Iterator
-from html import escape
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from docutils import nodes
 from sphinx.application import Sphinx
 
-# A host shows this page under every address that does not exist, at any depth, so its
-# links start at the site's root. From disk there is no root, and the file lies right.
-BASE = """<base href="{root}">
-<script>if (location.protocol === "file:") document.querySelector("base").remove();\
-</script>
-"""
+NAME = "404"
 BODY = """<section><h1>There is no such page</h1>
 <p>The address may be old, or mistyped. What you look for may be here:</p>
 <ul>
@@ -21,26 +20,22 @@ BODY = """<section><h1>There is no such page</h1>
 <li><a href="search.html">the search</a></li>
 <li><a href="chapters/glossary.html">the glossary</a></li>
 </ul></section>"""
+RELATIVE = re.compile(r'(?<=\s)(href|src|action)="(?![a-z]+:|[/#"])')
 
 
 def not_found_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     body = BODY.format(home=app.config.root_doc)
-    yield "404", {"title": "There is no such page", "body": body}, "page.html"
+    yield NAME, {"title": "There is no such page", "body": body}, "page.html"
 
 
-def add_base(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
-    if pagename == "404":
+def start_at_root(app: Sphinx, error: Exception | None) -> None:
+    """Let every link but those within the page start at the site's root."""
+    if error is None and app.builder.name == "html":
+        path = Path(app.outdir) / f"{NAME}.html"
         root = urlsplit(app.config.html_baseurl).path or "/"
-        base = BASE.format(root=escape(root))
-        context["metatags"] = context.get("metatags", "") + base
+        path.write_text(RELATIVE.sub(rf'\1="{root}', path.read_text("utf-8")), "utf-8")
 
 
 def setup(app: Sphinx) -> None:
     app.connect("html-collect-pages", not_found_page)
-    app.connect("html-page-context", add_base, priority=550)
+    app.connect("build-finished", start_at_root, priority=960)  # after styles.py

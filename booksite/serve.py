@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 PAGES = Path(__file__).parents[1] / "_build" / "html"
-BASE = re.compile(r'<base href="([^"]*)">')
+ROOT = re.compile(r' href="(/[^"]*)_static/')
 HOST, FIRST_PORT, PORTS = "127.0.0.1", 8000, 100
 COMPRESSED = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".xml")
 
@@ -32,8 +32,8 @@ class Handler(SimpleHTTPRequestHandler):
 
     def translate_path(self, path: str) -> str:
         lost = Path(self.directory) / "404.html"
-        base = BASE.search(lost.read_text("utf-8")) if lost.exists() else None
-        return super().translate_path(path.removeprefix(base[1]) if base else path)
+        root = ROOT.search(lost.read_text("utf-8")) if lost.exists() else None
+        return super().translate_path(path.removeprefix(root[1]) if root else path)
 
     def send_head(self) -> BytesIO | BinaryIO | None:
         path = Path(self.translate_path(self.path))

@@ -156,7 +156,7 @@ def test_sources_hold_every_kind_of_file() -> None:
 
 def test_server_takes_the_next_free_port(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("the book")
-    (tmp_path / "404.html").write_text('<base href="/course/">')
+    (tmp_path / "404.html").write_text('<link href="/course/_static/a.css">')
     with socket.socket() as taken:
         taken.bind((serve.HOST, 0))
         taken.listen()

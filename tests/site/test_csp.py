@@ -24,7 +24,7 @@ OWN = [
     ("served", "intro.html"),
     ("served", "search.html?q=attention"),
     ("served", "chapters/04_attention.html"),
-    ("disk", "404.html"),
+    ("served", "404.html"),
     ("disk", "search.html?q=attention"),
     ("disk", "chapters/gallery.html"),
 ]

@@ -97,13 +97,18 @@ def test_styles_load_nothing_from_elsewhere(book: Path) -> None:
     assert only_faults(found) == {}
 
 
+def there(book: Path, page: str, load: str) -> bool:
+    """Whether a file is there; the address of a host's root is that of the book."""
+    return (book / load[1:] if load[0] == "/" else (book / page).parent / load).exists()
+
+
 def test_what_pages_load_is_there(book: Path, scans: dict[str, Scan]) -> None:
     found = {
         page: [
             load
             for load in scan.loads
             if not load.startswith(("data:", "#"))
-            and not ((book / page).parent / load.split("?")[0].split("#")[0]).exists()
+            and not there(book, page, load.split("?")[0].split("#")[0])
         ]
         for page, scan in scans.items()
     }

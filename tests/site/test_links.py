@@ -40,7 +40,8 @@ def broken(page: Path, link: str, anchors: dict[Path, Anchors]) -> bool:
     if parts.scheme or parts.netloc:
         leads_out = parts.scheme == "https" and "." in parts.netloc
         return not (leads_out or (parts.scheme == "mailto" and "@" in parts.path))
-    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+    home = page.parent  # of 404.html, whose links start at the host's root
+    target = (home / unquote(parts.path).lstrip("/")).resolve() if parts.path else page
     if not parts.fragment or target.suffix != ".html":
         return not target.is_file()
     return target not in anchors or unquote(parts.fragment) not in anchors[target].names
