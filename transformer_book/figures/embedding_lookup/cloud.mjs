@@ -1,7 +1,7 @@
 // Where the rows stand as points of a plane, and their names. Pure: no DOM.
 import { line, scale, tokenText } from "../kit/index.mjs";
-import { SIGN, mark, range, signs, text } from "./marks.mjs";
-import { neighbors } from "./numbers.mjs";
+import { neighbors, range } from "./numbers.mjs";
+import { SIGN, mark, signs, text } from "./symbols.mjs";
 
 const overlaps = (a, b) =>
   a.x < b.x + b.width &&
@@ -20,37 +20,38 @@ const AROUND = [
   [-8, 12, "end"],
 ];
 
+/** The places around a point where its name may stand. */
+const labelsAround = (i, [x, y], shown) => {
+  const width = SIGN * signs(shown);
+  const before = { start: 0, middle: width / 2, end: width };
+  return AROUND.map(([dx, dy, anchor]) => ({
+    i,
+    shown,
+    anchor,
+    at: [x + dx, y + dy],
+    x: x + dx - before[anchor],
+    y: y + dy - 7,
+    width,
+    height: 14,
+  }));
+};
+
 /** A place beside its point for each word, the first ones first; without room, none. */
 function labels(spots, words, order, area) {
   const placed = [];
   const marks = spots.map(([x, y]) => ({ x: x - 5, y: y - 5, width: 10, height: 10 }));
+  const isInside = ({ x, y, width }) =>
+    x >= area.left &&
+    x + width <= area.left + area.width &&
+    y >= area.top &&
+    y <= area.top + area.height - 14;
   for (const i of order) {
-    const [x, y] = spots[i];
-    const shown = tokenText(words[i], 10);
-    const width = SIGN * signs(shown);
-    const places = AROUND.map(([dx, dy, anchor]) => {
-      const start = x + dx - { start: 0, middle: width / 2, end: width }[anchor];
-      return {
-        i,
-        shown,
-        anchor,
-        at: [x + dx, y + dy],
-        x: start,
-        y: y + dy - 7,
-        width,
-        height: 14,
-      };
-    });
-    const inside = places.filter(
-      (p) =>
-        p.x >= area.left &&
-        p.x + width <= area.left + area.width &&
-        p.y >= area.top &&
-        p.y <= area.top + area.height - 14,
-    );
-    const hidden = (p) => marks.filter((dot, j) => j !== i && overlaps(p, dot)).length;
-    const apart = inside.filter((p) => !placed.some((other) => overlaps(p, other)));
-    const [best] = apart.sort((p, q) => hidden(p) - hidden(q));
+    const isFree = (label) => !placed.some((other) => overlaps(label, other));
+    const hidden = (label) =>
+      marks.filter((dot, j) => j !== i && overlaps(label, dot)).length;
+    const [best] = labelsAround(i, spots[i], tokenText(words[i], 10))
+      .filter((label) => isInside(label) && isFree(label))
+      .sort((a, b) => hidden(a) - hidden(b));
     if (best && (i === order[0] || !hidden(best))) placed.push(best);
   }
   return placed;
@@ -80,75 +81,67 @@ function legend({ kinds, state: { groups }, frame: { plane: area } }, own) {
   };
 }
 
+/** The points of a table in the plane, as large as all tables leave room for. */
+function spotsOf(places, index, area) {
+  const flat = places.flat();
+  const [across, up] = [0, 1].map((d) => {
+    const all = flat.map((place) => place[d]);
+    return [Math.min(...all), Math.max(...all)];
+  });
+  const [width, height] = [area.width - 40, area.height - 34];
+  const per = Math.min(
+    width / (across[1] - across[0] || 1),
+    height / (up[1] - up[0] || 1),
+  );
+  const x = scale(across, [0, per * (across[1] - across[0])]);
+  const y = scale(up, [per * (up[1] - up[0]), 0]);
+  const dx = (width - x(across[1])) / 2 + area.left + 20;
+  const dy = (height - y(up[0])) / 2 + area.top + 12;
+  return places[index].map(([a, b]) => [dx + x(a), dy + y(b)]);
+}
+
+const lines = (pairs) => pairs.map((pair) => line(pair)).join("");
+
+const titles = ({ left, top }, share) => [
+  text(left, top - 22, "Rows as points, each joined to its nearest", "strong"),
+  text(
+    left,
+    top - 6,
+    `a plane with ${Math.round(100 * share)} % of the last table’s spread`,
+    "quiet",
+  ),
+];
+
 /** The rows in the plane: a mark each, and a line to the nearest one. */
 export function cloud(geometry, row) {
-  const {
-    state: { words },
-    table,
-    plane: { places, share },
-    kinds,
-    frame: { plane: area },
-    index,
-    nearest,
-  } = geometry;
-  const flat = places.flat();
-  const span = [0, 1].map((d) => [
-    Math.min(...flat.map((p) => p[d])),
-    Math.max(...flat.map((p) => p[d])),
-  ]);
-  const kindOf = (i) => kinds.indexOf(geometry.state.groups[i] || null) % 4;
+  const { state, table, plane, kinds, frame, index, nearest } = geometry;
+  const { words, groups } = state;
+  const kindOf = (i) => kinds.indexOf(groups[i] || null) % 4;
   const { keys, tall } = legend(geometry, kindOf(row));
-  const [width, height] = [area.width - 40, area.height - 34 - tall];
-  const per = Math.min(
-    width / (span[0][1] - span[0][0] || 1),
-    height / (span[1][1] - span[1][0] || 1),
-  );
-  const x = scale(span[0], [0, per * (span[0][1] - span[0][0])]);
-  const y = scale(span[1], [per * (span[1][1] - span[1][0]), 0]);
-  const [dx, dy] = [
-    (width - x(span[0][1])) / 2 + area.left + 20,
-    (height - y(span[1][0])) / 2 + area.top + 12,
-  ];
-  const spots = places[index].map(([a, b]) => [dx + x(a), dy + y(b)]);
+  const area = { ...frame.plane, height: frame.plane.height - tall };
+  const spots = spotsOf(plane.places, index, area);
   const near = neighbors(table, row, 3).map((one) => one.row);
-  const order = [
-    row,
-    ...near,
-    ...range(words.length).filter((i) => i !== row && !near.includes(i)),
-  ];
-  const one = (i) => ({
+  const first = [row, ...near]; // their names are placed first
+  const order = [...first, ...range(words.length).filter((i) => !first.includes(i))];
+  const dot = (i) => ({
     d: mark(kindOf(i), ...spots[i]),
     class: `dot ${kinds.length && kindOf(i) < 0 ? "none" : ""} ${i === row ? "on" : ""}`,
   });
-  const sure = new Set([row, ...near]);
+  const look = (i) => `token ${first.includes(i) ? "strong clear" : "clear"}`;
   return {
     spots,
     joins: lines(nearest.map((one, i) => [spots[i], spots[one.row]])),
     bold: lines(near.map((j) => [spots[row], spots[j]])),
     dots: [
-      ...order.slice().reverse().map(one),
-      ...keys.map(({ d, class: look }) => ({ d, class: look })),
+      ...order.toReversed().map(dot),
+      ...keys.map(({ d, class: kind }) => ({ d, class: kind })),
     ],
     texts: [
-      ...labels(spots, words, order, { ...area, height: area.height - tall }).map(
-        ({ i, shown, anchor, at }) =>
-          text(...at, shown, `token ${sure.has(i) ? "strong clear" : "clear"}`, anchor),
+      ...labels(spots, words, order, area).map(({ i, shown, anchor, at: [x, y] }) =>
+        text(x, y, shown, look(i), anchor),
       ),
       ...keys.map((key) => text(key.x, key.y, key.shown, "quiet")),
-      text(
-        area.left,
-        area.top - 22,
-        "Rows as points, each joined to its nearest",
-        "strong",
-      ),
-      text(
-        area.left,
-        area.top - 6,
-        `a plane with ${Math.round(100 * share)} % of the last table’s spread`,
-        "quiet",
-      ),
+      ...titles(frame.plane, plane.share),
     ],
   };
 }
-
-const lines = (pairs) => pairs.map((pair) => line(pair)).join("");

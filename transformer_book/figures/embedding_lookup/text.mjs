@@ -1,4 +1,4 @@
-// What EmbeddingLookup says, in words, tables and code; embedding_words.py says the same.
+// What EmbeddingLookup says, in words, table and code. No DOM.
 import { number, python, pythonRows, quote, tokenText } from "../kit/index.mjs";
 import { neighbors } from "./numbers.mjs";
 
@@ -6,51 +6,53 @@ export const when = (step) => (step ? `after step ${step}` : "before training");
 const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-function kinText({ state: { steps, step }, index, kin, kinBefore }) {
-  if (kin.among === 0) return "";
-  const said = `the nearest row is of the same group for ${kin.right} of ${kin.among} words`;
+/** For how many words the nearest row is of their own group, now and at first. */
+function groupsText({ state: { steps, step }, index, own, ownBefore }) {
+  const { right, among } = own;
+  if (among === 0) return "";
+  const said = `the nearest row is of the same group for ${right} of ${among} words`;
   if (steps.length === 1) return ` ${capital(said)}.`;
-  const before = index ? `, ${when(steps[0])} for ${kinBefore.right}` : "";
+  const before = index ? `, ${when(steps[0])} for ${ownBefore.right}` : "";
   return ` ${capital(when(step))}, ${said}${before}.`;
 }
 
-function overview(geometry) {
-  const { words, tokens, view } = geometry.state;
+function outputText({ words, tokens, view }) {
   const [size, many] = [words.length, tokens.length];
-  const out =
-    many === 0
-      ? "No word is looked up."
-      : view === "lookup"
-        ? `${plural(many, "word")}: ${many === 1 ? "row" : "rows"} ${tokens.join(", ")} of the ` +
-          `table, copied, ${many === 1 ? "is" : "are"} the output.`
-        : `${plural(many, "one-hot row")} times W: in each sum of ${size} products, ${size - 1} ` +
-          "have a factor 0, and the output is the same rows.";
-  return out + kinText(geometry);
+  if (many === 0) return "No word is looked up.";
+  if (view === "lookup")
+    return (
+      `${plural(many, "word")}: ${many === 1 ? "row" : "rows"} ${tokens.join(", ")} of the ` +
+      `table, copied, ${many === 1 ? "is" : "are"} the output.`
+    );
+  return (
+    `${plural(many, "one-hot row")} times W: in each sum of ${size} products, ${size - 1} ` +
+    "have a factor 0, and the output is the same rows."
+  );
+}
+
+/** What the one-hot row of a word is, if the picture shows one-hot rows. */
+function oneHotText({ words, tokens, view }, row) {
+  if (view === "lookup") return "";
+  return tokens.includes(row)
+    ? ` Its one-hot row: a 1 at place ${row}, ${plural(words.length - 1, "zero")}.`
+    : " It is not in your text.";
 }
 
 /** The live sentence; `active` is [row, column] or null. */
 export function sentence(geometry, active) {
-  if (!active) return overview(geometry);
-  const {
-    state: { words, tables, steps, step, tokens, view },
-    table,
-    index,
-  } = geometry;
+  const { state, table: now, index } = geometry;
+  if (!active) return outputText(state) + groupsText(geometry);
+  const { words, tables, steps, step } = state;
   const [row, column] = active;
   const list = (rows) =>
     neighbors(rows, row, 3)
       .map((near) => `${quote(words[near.row])} ${number(near.cosine)}`)
       .join(", ");
-  const hot =
-    view === "lookup"
-      ? ""
-      : tokens.includes(row)
-        ? ` Its one-hot row: a 1 at place ${row}, ${plural(words.length - 1, "zero")}.`
-        : " It is not in your text.";
+  const after = steps.length > 1 ? ` ${when(step)}` : "";
   const before = index ? `; ${when(steps[0])} ${list(tables[0])}` : "";
   return (
-    `${quote(words[row])} is row ${row}; its number ${column} is ${number(table[row][column])}.` +
-    `${hot} Nearest by cosine${steps.length > 1 ? ` ${when(step)}` : ""}: ${list(table)}${before}.`
+    `${quote(words[row])} is row ${row}; its number ${column} is ${number(now[row][column])}.` +
+    `${oneHotText(state, row)} Nearest by cosine${after}: ${list(now)}${before}.`
   );
 }
 
