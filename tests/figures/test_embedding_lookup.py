@@ -1,20 +1,18 @@
-"""EmbeddingLookup: the numbers, the training, and that browser and Python agree."""
+"""EmbeddingLookup: its numbers are PyTorch's, the training, and what it says."""
 
 import itertools
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import READY, run_node
+from figure_page import READY, Shown, run_node, shown, shown_all
 from torch import nn
 from torch.nn import functional as F
 from touch import tab_stops
 
 from transformer_book.figures.embedding_lookup.figure import EmbeddingLookup
-from transformer_book.figures.embedding_lookup.numbers import kin
 from transformer_book.figures.embedding_lookup.training import (
     D_MODEL,
     STEPS,
@@ -27,7 +25,7 @@ from transformer_book.figures.embedding_lookup.training import (
 from transformer_lib.embeddings import Embedding
 
 CLOUD = """
-import { layout } from "./transformer_book/figures/embedding_lookup/view.mjs";
+import { layout } from "./transformer_book/figures/embedding_lookup/layout.mjs";
 import { cloud } from "./transformer_book/figures/embedding_lookup/cloud.mjs";
 import { text } from "node:stream/consumers";
 const { state, rooms } = JSON.parse(await text(process.stdin));
@@ -37,7 +35,6 @@ const all = rooms.flatMap((room) => state.steps.flatMap((step) => {
 }));
 console.log(JSON.stringify(all));
 """
-SHOWN = Path(__file__).parent / "shown.mjs"
 PHONE = {"viewport": {"width": 320, "height": 640}}
 
 
@@ -65,65 +62,92 @@ def random_figure(rng: np.random.Generator) -> EmbeddingLookup:
     )
 
 
-def ask_node(figures: list[EmbeddingLookup]) -> list[dict]:
-    """What the browser's side makes of these figures."""
-    states = json.dumps([figure.state() for figure in figures])
-    return json.loads(run_node(SHOWN, "embedding_lookup", stdin=states))
+def said(figure: EmbeddingLookup) -> str:
+    return shown(figure).sentence
+
+
+def cosines(rows: torch.Tensor) -> torch.Tensor:
+    """Of each row with each other one; -2 with itself, which is no neighbor."""
+    found = F.cosine_similarity(rows[:, None], rows[None], dim=-1)
+    return found.fill_diagonal_(-2)
+
+
+def own_group(rows: torch.Tensor, names: list[str]) -> tuple[int, int]:
+    """Words whose nearest one is of their group, and words that have one there."""
+    nearest = cosines(rows).argmax(dim=-1).tolist()
+    among = [i for i, name in enumerate(names) if name and names.count(name) > 1]
+    return sum(names[nearest[i]] == names[i] for i in among), len(among)
 
 
 @pytest.fixture(scope="module")
-def answers():
+def pairs() -> list[tuple[EmbeddingLookup, Shown]]:
     rng = np.random.default_rng(0)
     figures = [random_figure(rng) for _ in range(80)]
     figures += [EmbeddingLookup(step=step) for step in STEPS]
     figures += [EmbeddingLookup(selected=[i, 3], step=40) for i in range(29)]
-    return list(zip(figures, ask_node(figures), strict=True))
+    return list(zip(figures, shown_all(figures), strict=True))
 
 
-def test_browser_looks_up_the_same_rows(answers):
-    for figure, answer in answers:
-        assert answer["geometry"]["table"] == figure.rows()
-        assert answer["geometry"]["output"] == figure.output()
-        kins = [[*answer["geometry"][name].values()] for name in ("kin", "kinBefore")]
-        assert kins == [[*figure.kin()], [*figure.kin(0)]]
-        near = [figure.neighbors(i, 1)[0].row for i in range(len(figure.words))]
-        assert [n["row"] for n in answer["geometry"]["nearest"]] == near
+def test_the_numbers_are_pytorchs(pairs):
+    """Rows that are looked up, nearest rows and cosines, words near their group."""
+    for figure, page in pairs:
+        rows = figure.tables[figure.steps.index(figure.step)]
+        weight = torch.tensor(rows, dtype=torch.float64)
+        geometry = page.geometry
+        output = F.embedding(torch.tensor(figure.tokens, dtype=torch.long), weight)
+        assert geometry["table"] == rows
+        assert geometry["output"] == output.tolist()
+        found = cosines(weight)
+        for i, near in enumerate(geometry["nearest"]):
+            best = found[i].max().item()
+            assert near["cosine"] == pytest.approx(best, rel=0, abs=1e-6)
+            assert found[i, near["row"]] == pytest.approx(near["cosine"], abs=1e-12)
+            ties = (found[i] > best - 1e-7).nonzero()[0].item()  # the first of equals
+            assert near["row"] == ties
+            shown_cosine = float(page.rows[i][-1])
+            assert shown_cosine == pytest.approx(best, abs=6e-5)
+        first = torch.tensor(figure.tables[0], dtype=torch.float64)
+        for table, key in ((weight, "own"), (first, "ownBefore")):
+            count = list(geometry[key].values())
+            if len({tuple(row) for row in table.tolist()}) == len(table):  # no ties
+                assert count == [*own_group(table, figure.groups)]
 
 
-def test_browser_puts_the_rows_at_the_same_places(answers):
-    for figure, answer in answers:
-        mine, theirs = figure.plane(), answer["geometry"]["plane"]
-        size = np.abs(figure.tables).max()
-        np.testing.assert_allclose(
-            theirs["places"], mine.places, rtol=0, atol=1e-9 * size
-        )
-        np.testing.assert_allclose(theirs["share"], mine.share, rtol=1e-9)
+def test_the_plane_is_that_of_the_largest_spread(pairs):
+    for figure, page in pairs:
+        last = torch.tensor(figure.tables[-1], dtype=torch.float64)
+        _, s, axes = torch.linalg.svd(last - last.mean(0), full_matrices=True)
+        s = F.pad(s, (0, max(0, 2 - len(s))))
+        plane, spread = page.geometry["plane"], (s**2).sum()
+        share = (s[:2] ** 2).sum() / spread if spread > 0 else 1.0
+        assert plane["share"] == pytest.approx(float(share), abs=1e-9)
+        used = axes[:2] * (s[:2, None] ** 2 > 1e-12 * spread)
+        tables = torch.tensor(figure.tables, dtype=torch.float64) - last.mean(0)
+        expected = tables @ used.T
+        found = torch.tensor(plane["places"], dtype=torch.float64)
+        signs = (found[-1] * expected[-1]).sum(0).sign()  # an axis may point either way
+        size = tables.abs().max().item() + 1e-9
+        assert ((found - signs * expected) / size).abs().max() < 1e-6
 
 
-def test_browser_says_the_same_sentence(answers):
-    said = [answer["sentence"] for _, answer in answers]
-    for part in (
-        "No word is looked up",
-        "1 word: row",
-        "one-hot row",
-        "before training",
-    ):
-        assert any(part in sentence for sentence in said), part
-    for figure, answer in answers:
-        assert answer["sentence"] == figure.summary()
+def test_every_kind_of_sentence_is_met(pairs):
+    sentences = " ".join(page.sentence for _, page in pairs)
+    for part in ("No word is looked up", "1 word: row", "one-hot row", "before train"):
+        assert part in sentences
 
 
-def test_browser_shows_the_same_table(answers):
-    for figure, answer in answers:
-        header, rows = figure.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+def test_the_table_says_the_step_and_each_word_s_nearest():
+    table = shown(EmbeddingLookup(step=40)).table
+    assert table["caption"] == "The table after step 40, and the nearest word of each"
+    assert table["header"] == ["word", "row", *"012345", "nearest", "cosine"]
+    assert table["rows"][10][:3] == ["eleven", 10, "-0.620"]
 
 
-def test_copied_pytorch_runs_and_asserts_the_state(answers):
-    for figure, answer in answers[::3]:
+def test_copied_pytorch_runs_and_asserts_the_state(pairs):
+    for figure, page in pairs[::3]:
         names = {}
-        exec(answer["pytorch"], names)
-        assert names["output"].tolist() == torch.tensor(figure.output()).tolist()
+        exec(page.pytorch, names)
+        assert names["output"].tolist() == names["weight"][figure.tokens].tolist()
 
 
 @pytest.mark.parametrize(
@@ -137,61 +161,39 @@ def test_copied_pytorch_runs_and_asserts_the_state(answers):
     ],
 )
 def test_each_assertion_of_the_copied_program_can_fail(right, wrong):
-    (answer,) = ask_node([EmbeddingLookup()])
-    assert right in answer["pytorch"]
+    code = shown(EmbeddingLookup()).pytorch
+    assert right in code
     with pytest.raises(AssertionError):
-        exec(answer["pytorch"].replace(right, wrong), {})
+        exec(code.replace(right, wrong), {})
 
 
 def test_output_is_that_of_the_readers_own_embedding():
     torch.manual_seed(0)
     tokens = torch.tensor([3, 1, 3])
-    for embedding in (nn.Embedding(5, 4), Embedding(5, 4), Embedding(5, 4, scale=3.0)):
-        figure = EmbeddingLookup([*"abcde"], embedding, tokens=tokens)
-        shown = torch.tensor(figure.output())
-        torch.testing.assert_close(shown, embedding(tokens), rtol=0, atol=6e-4)
-        one_hot = F.one_hot(tokens, 5).float() @ torch.tensor(figure.rows())
-        assert torch.equal(one_hot, shown)
+    embeddings = (nn.Embedding(5, 4), Embedding(5, 4), Embedding(5, 4, scale=3.0))
+    figures = [EmbeddingLookup([*"abcde"], one, tokens=tokens) for one in embeddings]
+    for embedding, page in zip(embeddings, shown_all(figures), strict=True):
+        output = torch.tensor(page.geometry["output"])
+        torch.testing.assert_close(output, embedding(tokens), rtol=0, atol=6e-4)
 
 
 def test_readers_own_training_may_be_shown_step_by_step():
     tables = [torch.eye(3) + step for step in range(3)]
     figure = EmbeddingLookup(["a", "b", "c"], tables, steps=[0, 10, 20])
-    assert (figure.step, figure.index) == (20, 2)
+    assert figure.step == 20
     figure.step = 10
-    assert figure.rows() == tables[1].tolist()
+    assert shown(figure).geometry["table"] == tables[1].tolist()
     figure.update(tables=[torch.eye(3)], steps=[0], step=0)
-    assert figure.plane().share == pytest.approx(1.0)
-
-
-def test_neighbors_are_the_largest_cosines():
-    figure = EmbeddingLookup()
-    rows = torch.tensor(figure.rows(), dtype=torch.float64)
-    for i in range(len(rows)):
-        cosine = F.cosine_similarity(rows[i], rows, dim=-1)
-        cosine[i] = -2
-        near = figure.neighbors(i, 5)
-        assert [n.row for n in near] == cosine.topk(5).indices.tolist()
-        expected = cosine.topk(5).values
-        shown = torch.tensor([n.cosine for n in near], dtype=torch.float64)
-        torch.testing.assert_close(shown, expected, rtol=0, atol=1e-12)
+    assert shown(figure).geometry["plane"]["share"] == pytest.approx(1.0)
 
 
 def test_of_equal_rows_the_first_is_nearest_and_zeros_are_near_nothing():
-    figure = EmbeddingLookup([*"abcd"], [[1, 0], [0, 0], [2, 0], [3, 0]])
-    assert [n.row for n in figure.neighbors(3, 3)] == [0, 2, 1]
-    assert [n.cosine for n in figure.neighbors(1, 3)] == [0, 0, 0]
-
-
-def test_plane_keeps_the_distances_that_it_can():
-    figure = EmbeddingLookup()
-    rows = torch.tensor(figure.tables[-1], dtype=torch.float64)
-    u, s, _ = torch.linalg.svd(rows - rows.mean(0), full_matrices=False)
-    expected = torch.cdist(u[:, :2] * s[:2], u[:, :2] * s[:2])
-    places = torch.tensor(figure.plane().places[-1], dtype=torch.float64)
-    torch.testing.assert_close(torch.cdist(places, places), expected, atol=1e-6, rtol=0)
-    share = (s[:2] ** 2).sum() / (s**2).sum()
-    assert figure.plane().share == pytest.approx(share.item())
+    table = [[1, 0], [0, 0], [2, 0], [3, 0]]
+    last, zeros = shown_all(
+        [EmbeddingLookup([*"abcd"], table, selected=[row, 0]) for row in (3, 1)]
+    )
+    assert last.sentence.endswith("Nearest by cosine: “a” 1.00, “c” 1.00, “b” 0.00.")
+    assert zeros.sentence.endswith("Nearest by cosine: “a” 0.00, “c” 0.00, “d” 0.00.")
 
 
 def test_the_figures_table_is_what_training_gives():
@@ -224,8 +226,7 @@ def test_nearness_is_learned_whatever_the_start():
     chance = sum(n * (n - 1) for n in (9, 10, 8)) / 28  # of 27 words
     before, halfway, after = [], [], []
     for seed in range(6):
-        copies = [table.tolist() for table in train(seed).values()]
-        right = [kin(table, groups())[0] for table in copies]
+        right = [own_group(table, groups())[0] for table in train(seed).values()]
         before.append(right[0])
         halfway.append(right[STEPS.index(60)])
         after.append(right[-1])
@@ -236,14 +237,16 @@ def test_nearness_is_learned_whatever_the_start():
 
 
 def test_ten_is_a_teen_and_nobody_said_so():
-    figure, kinds = EmbeddingLookup(), groups()
-    ten = figure.words.index("ten")
-    near = [kinds[n.row] for n in figure.neighbors(ten, 5)]
-    assert near == ["teens"] * 5
-    twenty = figure.words.index("twenty")
-    assert [kinds[n.row] for n in figure.neighbors(twenty, 5)] == ["tens"] * 5
-    first = [kinds[n.row] for n in figure.neighbors(twenty, 5, 0)]
-    assert first.count("tens") < 3
+    state, kinds = shipped(), groups()
+    first, last = (cosines(torch.tensor(state["tables"][i])) for i in (0, -1))
+
+    def five(table: torch.Tensor, word: str) -> list[str]:
+        nearest = table[state["words"].index(word)].topk(5).indices
+        return [kinds[i] for i in nearest.tolist()]
+
+    assert five(last, "ten") == ["teens"] * 5
+    assert five(last, "twenty") == ["tens"] * 5
+    assert five(first, "twenty").count("tens") < 3
 
 
 ROWS = [[1.0, 2.0], [3.0, 4.0]]
@@ -305,12 +308,13 @@ def test_the_lesson_training_makes_neighbors(visit, put):
     page.open(put(EmbeddingLookup(step=0, selected=[18, 0]).html()))
     slider = page.page.get_by_role("slider", name="Training")
     slider.focus()
-    for step in STEPS[1:]:
+    states = [EmbeddingLookup(step=step, selected=[18, 0]) for step in STEPS[1:]]
+    for step, expected in zip(STEPS[1:], shown_all(states), strict=True):
         page.page.keyboard.press("ArrowRight")
         page.said()
         assert slider.get_attribute("aria-valuetext") == f"after step {step}"
         page.page.evaluate("() => document.activeElement.blur()")
-        assert page.said() == EmbeddingLookup(step=step, selected=[18, 0]).summary()
+        assert page.said() == expected.sentence
         slider.focus()
     assert "after step 200: “sixteen” 0.98, “eleven” 0.98" in page.said()
 
@@ -328,7 +332,7 @@ def test_both_ways_give_the_same_output(visit, put):
 
 
 @pytest.mark.parametrize(
-    ("typed", "tokens", "said"),
+    ("typed", "tokens", "answer"),
     [
         ("Nine hundred and forty-two", [8, 27, 28, 21, 1], ""),
         ("seven ELEVEN", [6, 10], ""),
@@ -340,14 +344,14 @@ def test_both_ways_give_the_same_output(visit, put):
         ("", [], ""),
     ],
 )
-def test_typed_words_are_looked_up(visit, put, typed, tokens, said):
+def test_typed_words_are_looked_up(visit, put, typed, tokens, answer):
     page = visit(**PHONE)
     page.open(put(EmbeddingLookup().html()))
     field(page).fill(typed)
-    assert page.said() == EmbeddingLookup(tokens=tokens).summary()
+    assert page.said() == said(EmbeddingLookup(tokens=tokens))
     assert field(page).input_value() == typed
-    assert said in note(page)
-    assert bool(said) == bool(note(page))
+    assert answer in note(page)
+    assert bool(answer) == bool(note(page))
     page.page.get_by_role("button", name="Reset").click()
     page.said()
     assert (field(page).input_value(), note(page)) == (
@@ -361,7 +365,7 @@ def test_typing_lets_go_of_the_chosen_word(visit, put):
     page.open(put(EmbeddingLookup(selected=[9, 0]).html()))
     assert page.said().startswith("“ten” is row 9")
     field(page).fill("three two")
-    assert page.said() == EmbeddingLookup(tokens=[2, 1]).summary()
+    assert page.said() == said(EmbeddingLookup(tokens=[2, 1]))
     assert chosen(page) == "three"
 
 
@@ -394,9 +398,9 @@ def test_labels_stand_apart_and_the_chosen_one_beside_its_point():
 def test_signs_and_shades_have_a_legend(visit, put):
     page = visit()
     page.open(put(EmbeddingLookup().html()))
-    said = page.page.locator(".picture svg").first.text_content()
+    texts = page.page.locator(".picture svg").first.text_content()
     for meaning in ("units", "no group", "thick lines to its nearest", "below 0"):
-        assert meaning in said
+        assert meaning in texts
     looks = (
         page.page.locator(".picture svg")
         .first.locator("path.dot")
@@ -410,9 +414,9 @@ def test_signs_and_shades_have_a_legend(visit, put):
 def test_a_legend_names_only_what_there_is(visit, put):
     page = visit()
     page.open(put(EmbeddingLookup([*"ab"], ROWS, groups=["x", "y"]).html()))
-    said = page.page.locator(".picture svg").first.text_content()
-    assert "chosen" in said
-    assert "no group" not in said
+    texts = page.page.locator(".picture svg").first.text_content()
+    assert "chosen" in texts
+    assert "no group" not in texts
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -434,14 +438,14 @@ def test_link_brings_typed_words_back(visit, put):
     page = visit()
     page.open(put(EmbeddingLookup().html()))
     field(page).fill("sixty-six")
-    said = page.said()
+    here = page.said()
     page.page.locator("summary", has_text="Export").click()
     page.page.get_by_role("button", name="Copy link").click()
     link = page.page.locator("textarea").input_value()
     again = visit()
     again.page.goto(link)
     again.page.wait_for_selector(READY)
-    assert again.said() == said == EmbeddingLookup(tokens=[23, 5]).summary()
+    assert again.said() == here == said(EmbeddingLookup(tokens=[23, 5]))
     assert field(again).input_value() == "sixty six"
 
 
@@ -454,9 +458,8 @@ def test_a_click_on_a_point_holds_its_word(visit, put):
     page.page.mouse.click(x, y)
     page.page.mouse.move(0, 0)
     page.page.evaluate("() => document.activeElement.blur()")
-    said = page.said()
-    row = figure.words.index(said.split("”")[0][1:])
-    assert said == EmbeddingLookup(step=0, selected=[row, 0]).summary()
+    row = figure.words.index(page.said().split("”")[0][1:])
+    assert page.said() == said(EmbeddingLookup(step=0, selected=[row, 0]))
     assert chosen(page) == figure.words[row]
 
 
@@ -468,7 +471,7 @@ def test_a_finger_chooses_a_word_where_its_neighbors_are(visit, put):
     nearest(page).select_option("ten")
     figure.selected = [figure.words.index("ten"), 0]
     page.page.evaluate("() => document.activeElement.blur()")
-    assert page.said() == figure.summary()
+    assert page.said() == said(figure)
     box = nearest(page).bounding_box()
     assert box["height"] >= 44
     slider = page.page.get_by_role("slider", name="Training").bounding_box()
@@ -504,11 +507,7 @@ def test_a_single_table_has_no_training(visit, put):
     figure = EmbeddingLookup(["ab", "New York"], [[1.0, 0.5], [0.5, 1.0]])
     page.open(put(figure.html()))
     assert page.page.get_by_label("Training").is_hidden()
-    assert (
-        page.said()
-        == figure.summary()
-        == ("2 words: rows 0, 1 of the table, copied, are the output.")
-    )
+    assert page.said() == "2 words: rows 0, 1 of the table, copied, are the output."
     assert note(page) == ""
 
 
@@ -562,20 +561,18 @@ def test_every_size_of_table_fits(visit, put, count, d_model, width):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "part"),
     [
         (19, " Its one-hot row: a 1 at place 19, 28 zeros. "),
         (9, " It is not in your text. "),
     ],
 )
-def test_a_one_is_said_only_where_the_picture_shows_it(row, said):
+def test_a_one_is_said_only_where_the_picture_shows_it(row, part):
     figure = EmbeddingLookup(view="one-hot", selected=[row, 0])
-    (answer,) = ask_node([figure])
-    assert answer["sentence"] == figure.summary()
-    assert said in figure.summary()
-    assert ("a 1 at place" in figure.summary()) == (row in figure.tokens)
+    assert part in said(figure)
+    assert ("a 1 at place" in said(figure)) == (row in figure.tokens)
     figure.view = "lookup"
-    assert "your text" not in figure.summary()
+    assert part not in said(figure)
 
 
 def test_little_room_is_kept_for_the_note_on_a_phone(visit, put):

@@ -9,6 +9,7 @@ const overlaps = (a, b) =>
   a.y < b.y + b.height &&
   b.y < a.y + a.height;
 
+/** @type {[number, number, string][]} */
 const AROUND = [
   [8, 0, "start"],
   [-8, 0, "end"],
@@ -133,7 +134,7 @@ export function cloud(geometry, row) {
     joins: lines(nearest.map((one, i) => [spots[i], spots[one.row]])),
     bold: lines(near.map((j) => [spots[row], spots[j]])),
     dots: [
-      ...order.toReversed().map(dot),
+      ...[...order].reverse().map(dot),
       ...keys.map(({ d, class: kind }) => ({ d, class: kind })),
     ],
     texts: [

@@ -5,10 +5,6 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures import schema as rules
-from transformer_book.figures.embedding_lookup import numbers as values
-from transformer_book.figures.embedding_lookup import picture as pictures
-from transformer_book.figures.embedding_lookup import text as said
-from transformer_book.figures.embedding_lookup.numbers import Neighbor, Plane
 from transformer_book.figures.embedding_lookup.training import shipped
 from transformer_book.figures.figure import Figure
 from transformer_book.figures.state import (
@@ -19,9 +15,10 @@ from transformer_book.figures.state import (
     check_tokens,
 )
 
-MOST = 6
-"""Words that are looked up at once."""
-_WORDS, _WIDTH, _NUMBERS, _LARGEST = 64, 16, 2400, 1000
+MOST_LOOKED_UP = 6
+MOST_WORDS, MOST_COLUMNS = 64, 16
+MOST_NUMBERS = 2400  # of all tables
+LARGEST = 1000
 _ABOUT = (
     "Trained to guess the next word in the numbers 1 to 999. Nobody told it the groups."
 )
@@ -36,11 +33,10 @@ class EmbeddingLookup(Figure):
     a `scale` is multiplied in, and 3 decimals are kept. `groups` may name a group for
     each word, "" for none; `about` says how it was trained. `tokens` are the rows that
     are looked up, `view` is "lookup" or "one-hot", `selected` the [row, column] that
-    the reader holds, or []. Without arguments, it shows `embedding_training`'s table.
+    the reader holds, or []. Without arguments, it shows the table of `training`.
     """
 
     name = "embedding_lookup"
-    wording, picturing = said, pictures
 
     words = Values(default_value=["a", "b"])
     groups = Values(default_value=[])
@@ -73,9 +69,9 @@ class EmbeddingLookup(Figure):
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless names, tables and steps fit each other, and what is chosen."""
         count, tables = len(state["words"]), state["tables"]
-        if not 2 <= count <= _WORDS:
-            raise StateError(f"words must be 2 to {_WORDS}, got {count}")
-        check_tokens(state["words"], 2, _WORDS)
+        if not 2 <= count <= MOST_WORDS:
+            raise StateError(f"words must be 2 to {MOST_WORDS}, got {count}")
+        check_tokens(state["words"], 2, MOST_WORDS)
         _check_tables(tables, count)
         _check_steps(state["steps"], state["step"], len(tables))
         if state["groups"] and len(state["groups"]) != count:
@@ -83,44 +79,11 @@ class EmbeddingLookup(Figure):
                 f"groups must name a group for each of {count} words, or be [], got "
                 f"{len(state['groups'])}"
             )
-        check_tokens(state["groups"], 0, _WORDS)
+        check_tokens(state["groups"], 0, MOST_WORDS)
         check_tokens([state["about"]], 1, 1)
-        _check_rows("tokens", state["tokens"], count, MOST)
+        _check_rows(state["tokens"], count)
         if state["selected"]:
             _check_place(state["selected"], count, len(tables[0][0]))
-
-    @property
-    def index(self) -> int:
-        """Which of the tables is shown."""
-        return self.steps.index(self.step)
-
-    @property
-    def d_model(self) -> int:
-        """Numbers in a row."""
-        return len(self.tables[0][0])
-
-    def rows(self) -> list[list[float]]:
-        """Return the table that is shown."""
-        return self.tables[self.index]
-
-    def output(self) -> list[list[float]]:
-        """Return what comes out: the row of each token."""
-        return [self.rows()[token] for token in self.tokens]
-
-    def neighbors(self, row: int, count: int, at: int | None = None) -> list[Neighbor]:
-        """Return the nearest rows by cosine, in the shown table or in number `at`."""
-        return values.neighbors(self._table_at(at), row, count)
-
-    def kin(self, at: int | None = None) -> tuple[int, int]:
-        """Count the words whose nearest is of their group, and all with a group."""
-        return values.kin(self._table_at(at), self.groups)
-
-    def _table_at(self, at: int | None) -> list[list[float]]:
-        return self.tables[self.index if at is None else at]
-
-    def plane(self) -> Plane:
-        """Return the rows of all tables in the plane of the last one's spread."""
-        return values.plane(self.tables)
 
 
 def _as_tables(tables: Any) -> Any:
@@ -141,18 +104,19 @@ def _check_tables(tables: list[Any], count: int) -> None:
     rules.each(rules.each(rules.each(rules.finite)))("tables", tables)
     first = tables[0][0] if tables and tables[0] else []
     width = len(first) if isinstance(first, list) else 0
-    if not 2 <= width <= _WIDTH:
+    if not 2 <= width <= MOST_COLUMNS:
         raise StateError(
-            f"tables must be a list of tables with 2 to {_WIDTH} columns, got {width}"
+            f"tables must be a list of tables with 2 to {MOST_COLUMNS} columns, got "
+            f"{width}"
         )
     for table in tables:
         check_matrix("each of tables", table, (count, width), float)
         most = max(abs(x) for row in table for x in row)
-        if most > _LARGEST:
-            raise StateError(f"tables must lie within {_LARGEST:,}, got {most}")
-    if len(tables) * count * width > _NUMBERS:
+        if most > LARGEST:
+            raise StateError(f"tables must lie within {LARGEST:,}, got {most}")
+    if len(tables) * count * width > MOST_NUMBERS:
         raise StateError(
-            f"tables must hold at most {_NUMBERS} numbers in all, got "
+            f"tables must hold at most {MOST_NUMBERS} numbers in all, got "
             f"{len(tables) * count * width}; show fewer steps or fewer words"
         )
 
@@ -167,19 +131,16 @@ def _check_steps(steps: list[int], step: int, count: int) -> None:
         raise StateError(f"step must be one of {steps}, got {step}")
 
 
-def _check_rows(name: str, rows: list[int], count: int, most: int) -> None:
-    if len(rows) > most or not all(0 <= row < count for row in rows):
+def _check_rows(tokens: list[int], count: int) -> None:
+    if len(tokens) > MOST_LOOKED_UP or not all(0 <= row < count for row in tokens):
         raise StateError(
-            f"{name} must be at most {most} rows from 0 to {count - 1}, got {rows}"
+            f"tokens must be at most {MOST_LOOKED_UP} rows from 0 to {count - 1}, got "
+            f"{tokens}"
         )
 
 
 def _check_place(place: list[int], count: int, width: int) -> None:
-    sizes = (count, width)
-    inside = len(place) == 2 and all(
-        0 <= i < n for i, n in zip(place, sizes, strict=True)
-    )
-    if not inside:
+    if len(place) != 2 or not (0 <= place[0] < count and 0 <= place[1] < width):
         raise StateError(
             f"selected must be [row, column] of a table of {count} x {width}, or [], "
             f"got {place}"

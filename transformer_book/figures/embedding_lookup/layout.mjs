@@ -146,12 +146,7 @@ export function ranking({ state: { words, groups }, kinds }, table, row, left, w
       class: isSame ? "bar same" : "bar",
     });
     shapes.texts.push(
-      text(
-        left + (kinds.length ? 18 : 0),
-        y,
-        name,
-        isSame ? "token strong" : "token",
-      ),
+      text(left + (kinds.length ? 18 : 0), y, name, isSame ? "token strong" : "token"),
       text(from + width + 5, y, number(near.cosine)),
     );
   });

@@ -41,7 +41,10 @@ function requests({ state: { words, tokens, view }, frame: at }) {
     return text(x(k), rowY(at, r), Number(isOne), look, "middle");
   };
   const column = (row, k) => range(words.length).map((r) => digit(row, k, r));
-  return [...heads, ...(view === "lookup" ? tokens.map(arrow) : tokens.flatMap(column))];
+  return [
+    ...heads,
+    ...(view === "lookup" ? tokens.map(arrow) : tokens.flatMap(column)),
+  ];
 }
 
 /** The two shades that the legend explains, below the output. */
