@@ -83,8 +83,7 @@ def own_group(rows: torch.Tensor, names: list[str]) -> tuple[int, int]:
 def pairs() -> list[tuple[EmbeddingLookup, Shown]]:
     rng = np.random.default_rng(0)
     figures = [random_figure(rng) for _ in range(80)]
-    figures += [EmbeddingLookup(step=step) for step in STEPS]
-    figures += [EmbeddingLookup(selected=[i, 3], step=40) for i in range(29)]
+    figures += [EmbeddingLookup(step=step) for step in STEPS[::3]]
     return list(zip(figures, shown_all(figures), strict=True))
 
 
