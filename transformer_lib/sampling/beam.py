@@ -81,12 +81,7 @@ def beam_search(
     check_ids(decoder.config, end=end_id, pad=pad_id)
     check_prompts(decoder.config, prompts, lengths, max_new_tokens)
     start = partial(
-        DecodingSession.from_prompts,
-        decoder,
-        prompts,
-        lengths,
-        max_new_tokens=max_new_tokens,
-        layer=layer,
+        DecodingSession.from_prompts, decoder, prompts, lengths, max_new_tokens, layer
     )
     search = Search(width, max_new_tokens, alpha, end_id, pad_id)
     with eval_mode(decoder):

@@ -42,12 +42,7 @@ def generate(
     check_ids(decoder.config, end=end_id, pad=pad_id)
     check_prompts(decoder.config, prompts, lengths, max_new_tokens)
     start = partial(
-        DecodingSession.from_prompts,
-        decoder,
-        prompts,
-        lengths,
-        max_new_tokens=max_new_tokens,
-        layer=layer,
+        DecodingSession.from_prompts, decoder, prompts, lengths, max_new_tokens, layer
     )
     return stream(_tokens(start, max_new_tokens, choose, end_id, pad_id), decoder)
 

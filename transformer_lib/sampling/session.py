@@ -53,9 +53,9 @@ class DecodingSession:
         self,
         model: Decoder | EncoderDecoder,
         tokens: Int[Tensor, "batch seq"],
-        *,
         max_new_tokens: int,
         layer: LayerKind,
+        *,
         padding: LeftPadding | None = None,
         source: Source | None = None,
     ) -> None:
@@ -77,7 +77,6 @@ class DecodingSession:
         decoder: Decoder,
         prompts: Int[Tensor, "batch seq"],
         lengths: Int[Tensor, " batch"] | None,
-        *,
         max_new_tokens: int,
         layer: LayerKind,
     ) -> "DecodingSession":
@@ -89,13 +88,7 @@ class DecodingSession:
             positions = torch.arange(width + max_new_tokens, device=device) - absent
             padding = LeftPadding(positions.clamp(min=0), positions >= 0)
         tokens = prompts.to(device)
-        return cls(
-            decoder,
-            tokens,
-            max_new_tokens=max_new_tokens,
-            layer=layer,
-            padding=padding,
-        )
+        return cls(decoder, tokens, max_new_tokens, layer, padding=padding)
 
     @classmethod
     def from_sources(
@@ -103,10 +96,10 @@ class DecodingSession:
         model: EncoderDecoder,
         sources: Int[Tensor, "batch source_len"],
         lengths: Int[Tensor, " batch"] | None,
-        *,
-        start_id: int,
         max_new_tokens: int,
         layer: LayerKind,
+        *,
+        start_id: int,
     ) -> "DecodingSession":
         """Write targets, from the start token on, for sources that are read now."""
         device = model.embedding.weight.device
@@ -116,9 +109,7 @@ class DecodingSession:
         )
         source = Source(model.cross_keys_values(model.encode(sources, mask)), mask)
         starts = torch.full((len(sources), 1), start_id, device=device)
-        return cls(
-            model, starts, max_new_tokens=max_new_tokens, layer=layer, source=source
-        )
+        return cls(model, starts, max_new_tokens, layer, source=source)
 
     def __call__(
         self, tokens: Int[Tensor, "batch seq"], last: int = 1

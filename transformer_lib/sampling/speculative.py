@@ -46,12 +46,7 @@ def speculative(
         check_prompts(model.config, prompt, None, max_new_tokens)
     starts = [
         partial(
-            DecodingSession.from_prompts,
-            model,
-            prompt,
-            None,
-            max_new_tokens=max_new_tokens,
-            layer=layer,
+            DecodingSession.from_prompts, model, prompt, None, max_new_tokens, layer
         )
         for model in (target, draft)
     ]
