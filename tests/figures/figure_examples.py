@@ -10,12 +10,10 @@ from transformer_book import figures
 from transformer_book.figures import (
     AttentionStepper,
     BlockFlow,
-    BPEStepper,
     EmbeddingLookup,
     HeadsGrid,
     KVCacheStepper,
     PositionLab,
-    RoPERotor,
     SamplingDesk,
     ScoreBench,
     ShapeLedger,
@@ -119,21 +117,6 @@ EXAMPLES: dict[str, Example] = {
         bad={"query": [[1.0]]},
         with_tokens=_two_tokens,
     ),
-    "bpe_stepper": Example(
-        make=BPEStepper,
-        keys=["ArrowDown", "Enter"],
-        said="“t” . “w”, 5 times, is number 2 of 18 pairs. Merged, it would leave 66 ",
-        changed={"selected": [116, 119]},
-        bad={"step": -1},
-    ),
-    "embedding_lookup": Example(
-        make=EmbeddingLookup,
-        keys=["ArrowDown", "ArrowRight", "Enter"],
-        said="“two” is row 1; its number 1 is 1.51. Nearest by cosine after step 200:",
-        changed={"selected": [1, 1]},
-        bad={"step": 7},
-        with_tokens=lambda tokens: EmbeddingLookup(tokens, [[1.0, 0.0], [0.0, 1.0]]),
-    ),
     "kv_cache_stepper": Example(
         make=KVCacheStepper,
         keys=["Home", "ArrowDown", "Enter"],
@@ -149,13 +132,6 @@ EXAMPLES: dict[str, Example] = {
         changed={"position": 1, "dimension": 1},
         bad={"d_model": 7},
         with_tokens=lambda tokens: PositionLab(view="order", tokens=tokens),
-    ),
-    "rope_rotor": Example(
-        make=RoPERotor,
-        keys=["Home", "ArrowRight", "Enter"],
-        said="Pair 1, dimensions 1 and 5, one of each half: one round in 62.8",
-        changed={"pair": 1},
-        bad={"m": 40},
     ),
     "sampling_desk": Example(
         make=SamplingDesk,
@@ -211,6 +187,9 @@ KINDS = [kind for kind in vars(figures).values() if isinstance(kind, type)]
 FIGURES = {kind.name: kind for kind in KINDS if issubclass(kind, Figure)}
 TOKENS: dict[str, Callable[[list[str]], Figure]] = {
     "block_flow": _followed_tokens,
+    "embedding_lookup": lambda tokens: EmbeddingLookup(
+        tokens, [[1.0, 0.0], [0.0, 1.0]]
+    ),
     "heads_grid": _read_tokens,
     "softmax_mask": SoftmaxMask,
 }
