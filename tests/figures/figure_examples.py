@@ -155,14 +155,6 @@ EXAMPLES: dict[str, Example] = {
         changed={"selected": [1]},
         bad={"length": 0},
     ),
-    "train_scrub": Example(
-        make=TrainScrub,
-        keys=["ArrowDown", "ArrowDown", "ArrowRight", "Enter"],
-        said="layer 0, head 2: “O” at position 2 looks 22 % at “P” at position 1, the",
-        changed={"selected": [0, 2, 1]},
-        bad={"frame": -1},
-        with_tokens=_repeated_tokens,
-    ),
     "translator": Example(
         make=Translator,
         keys=["Home", "ArrowDown", "Enter"],
@@ -192,6 +184,7 @@ TOKENS: dict[str, Callable[[list[str]], Figure]] = {
     ),
     "heads_grid": _read_tokens,
     "softmax_mask": SoftmaxMask,
+    "train_scrub": _repeated_tokens,
 }
 FOLDERS = Path(figures.__file__).parent.glob("*/examples.json")
 EXAMPLES |= {path.parent.name: read(path.parent) for path in FOLDERS}

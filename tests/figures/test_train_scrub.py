@@ -1,22 +1,20 @@
-"""TrainScrub: the record is real, the lesson holds, browser and Python say the same."""
+"""TrainScrub: the record is real, the lesson holds, and what the page says of it."""
 
 import json
 import random
 from copy import deepcopy
 from functools import partial
 from itertools import islice
-from pathlib import Path
 
 import pytest
 import torch
-from figure_page import run_node
+from figure_page import shown, shown_all
 from playwright.sync_api import expect
 from tolerances import RECORD_TOLERANCE, assert_near
 from torch.optim import AdamW
 from touch import swipe, tab_stops
 
 from transformer_book import pretrained
-from transformer_book.figures.train_scrub import numbers as scrub_values
 from transformer_book.figures.train_scrub import training as scrub_training
 from transformer_book.figures.train_scrub.figure import TrainScrub
 from transformer_book.figures.train_scrub.record import command, shipped
@@ -31,7 +29,6 @@ from transformer_lib.decoder import Decoder
 from transformer_lib.inspection import induction_score, previous_token_score
 from transformer_lib.training import train
 
-SHOWN = Path(__file__).parent / "shown.mjs"
 FALL = 420
 FALLEN = 15  # number of the step of the fall
 LAST = 21  # number of the last step of the shipped record
@@ -41,6 +38,25 @@ PHONE = {
     "viewport": {"width": 360, "height": 684},
 }
 EVEN = [[100], [50, 50], [34, 33, 33], [25, 25, 25, 25]]
+
+
+def said(figure):
+    return shown(figure).sentence
+
+
+def as_weights(rows):
+    """A map of a record, in percent, as weights (1, 1, seq, seq)."""
+    padded = [row + [0] * (len(rows) - len(row)) for row in rows]
+    return torch.tensor(padded)[None, None] / 100
+
+
+def scores_of(maps):
+    """What the library says of the maps of both heads at one step."""
+    previous, induction = map(as_weights, maps)
+    period = len(maps[0]) // 2
+    return torch.cat(
+        [previous_token_score(previous), induction_score(induction, period)]
+    )
 
 
 def small_record(tokens=("a", "b"), **changed):
@@ -103,45 +119,60 @@ def figures():
 @pytest.fixture(scope="module")
 def answers():
     made = figures()
-    states = json.dumps([figure.state() for figure in made])
-    return list(
-        zip(
-            made,
-            json.loads(run_node(SHOWN, "train_scrub", stdin=states)),
-            strict=True,
-        )
+    return list(zip(made, shown_all(made), strict=True))
+
+
+def test_what_the_page_reads_off_a_record(answers):
+    """Scores as the library has them, the fall, and which guesses are right."""
+    assert {page.geometry["fall"] < 0 for _, page in answers} == {True, False}
+    for figure, page in answers:
+        record, read = figure.record, page.geometry
+        scores = torch.stack([scores_of(maps) for maps in record["maps"]])
+        assert_near(torch.tensor(read["scores"]), scores)
+        pairs = zip(record["first"], record["second"], strict=True)
+        easy = [second < first / 2 for first, second in pairs]
+        assert read["fall"] == (easy.index(True) if True in easy else -1)
+        n, text = len(record["tokens"]), [*record["tokens"], *record["tokens"]]
+        rights = [
+            [guess == token for guess, token in zip(guesses, text[1:], strict=True)]
+            for guesses in record["said"]
+        ]
+        assert read["rights"] == rights
+        assert read["foreseen"] == [sum(right[n:]) for right in rights]
+        assert read["revealed"] == max(figure.frame, figure.seen)
+
+
+RELATIONS = {
+    1: "looks 0 % at “P” at position 1, the same token, one copy before.",
+    2: "looks 100 % at “O” at position 2, what followed the same token the first time.",
+    8: "looks 0 % at “T” at position 8, the token just before.",
+    9: "looks 0 % at “P” at position 9, itself.",
+    10: "may not look ahead at “O” at position 10.",
+}
+
+
+def test_the_sentence_in_full():
+    figure = TrainScrub(frame=LAST, predicted=300)
+    assert said(figure) == (
+        "Step 600 of 600, stage “repeats”: the loss is 4.26 in the first copy, 0.44 in "
+        "the second; 6 of 7 repeated tokens are foreseen. Scores: previous-token head "
+        "0.94, induction head 0.89. You predicted step 300; the second copy’s loss "
+        "fell below half of the first’s at step 420."
     )
-
-
-def test_browser_reads_the_same_off_a_record(answers):
-    assert {figure.fall() is None for figure, _ in answers} == {True, False}
-    for figure, answer in answers:
-        theirs, n = answer["geometry"], len(figure.record["tokens"])
-        fall = figure.fall()
-        assert theirs["fall"] == (-1 if fall is None else fall)
-        assert theirs["revealed"] == figure.revealed()
-        assert [(x["name"], x["from"]) for x in theirs["stages"]] == figure.stages()
-        assert theirs["rights"] == figure.right()
-        assert theirs["foreseen"] == [sum(right[n:]) for right in figure.right()]
-        assert_near(torch.tensor(theirs["scores"]), torch.tensor(figure.scores()))
-
-
-def test_browser_says_the_same_sentence(answers):
-    for figure, answer in answers:
-        assert answer["sentence"] == figure.summary()
-
-
-def test_browser_shows_the_same_table(answers):
-    for figure, answer in answers:
-        header, rows = figure.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+    held = [TrainScrub(frame=LAST, selected=[1, 9, key]) for key in RELATIONS]
+    for page, end in zip(shown_all(held), RELATIONS.values(), strict=True):
+        assert page.sentence == f"Step 600, layer 1, head 3: “P” at position 9 {end}"
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(answers):
-    for figure, answer in answers[::3]:
+    """Of what was seen, and no more."""
+    for figure, page in answers:
         names = {}
-        exec(answer["pytorch"], names)
+        exec(page.pytorch, names)
         assert names["text"] == [*figure.record["tokens"], *figure.record["tokens"]]
+        seen = figure.record["steps"][: max(figure.frame, figure.seen) + 1]
+        assert names["steps"].tolist() == seen
+        assert [row[0] for row in page.rows] == seen
 
 
 @pytest.mark.parametrize(
@@ -154,24 +185,10 @@ def test_copied_pytorch_runs_and_asserts_the_state(answers):
     ],
 )
 def test_copied_pytorch_fails_when_a_number_is_wrong(answers, right, wrong):
-    answer = next(answer for figure, answer in answers if figure.frame == LAST)
-    assert right in answer["pytorch"]
+    code = next(page.pytorch for figure, page in answers if figure.frame == LAST)
+    assert right in code
     with pytest.raises(AssertionError):
-        exec(answer["pytorch"].replace(right, wrong), {})
-
-
-def test_scores_are_the_librarys():
-    figure = TrainScrub(frame=13)
-    for maps, (previous, induction) in zip(
-        figure.record["maps"], figure.scores(), strict=True
-    ):
-        first, second = (
-            torch.tensor([row + [0] * (16 - len(row)) for row in rows])[None, None]
-            / 100
-            for rows in maps
-        )
-        assert_near(previous_token_score(first), torch.tensor([previous]))
-        assert_near(induction_score(second, 8), torch.tensor([induction]))
+        exec(code.replace(right, wrong), {})
 
 
 def test_the_first_steps_come_out_again():
@@ -201,11 +218,12 @@ def test_the_shipped_model_is_where_the_record_leads():
     end, record = recorder.record(), shipped()
     assert end["tokens"] == record["tokens"]
     assert end["second"][0] < record["second"][-1]
-    places = scrub_values.stripes(8)
-    for which, name in zip(places, record["heads"], strict=True):
-        layer, head = (int(word.split()[1]) for word in name.split(", "))
-        rows = percents(recorder.looks[0].weights[layer, head])
-        assert scrub_values.score(rows, which) > 0.7
+    places = [
+        [int(word.split()[1]) for word in name.split(", ")] for name in record["heads"]
+    ]
+    weights = recorder.looks[0].weights
+    maps = [percents(weights[layer, head]) for layer, head in places]
+    assert (scores_of(maps) > 0.7).all()
 
 
 def test_the_command_writes_such_a_record(tmp_path):
@@ -229,7 +247,7 @@ def test_the_lesson_a_plateau_then_a_fall():
     figure = TrainScrub()
     at = dict(zip(figure.record["steps"], range(LAST + 1), strict=True))
     second = figure.record["second"]
-    assert figure.record["steps"][figure.fall()] == FALL
+    assert figure.record["steps"][shown(figure).geometry["fall"]] == FALL
     # half of the training changes little, a tenth of it most
     assert second[at[60]] - second[at[360]] < 1
     assert second[at[380]] - second[at[440]] > 2
@@ -239,20 +257,21 @@ def test_the_lesson_a_plateau_then_a_fall():
 def test_the_stages_are_where_the_second_copy_gets_cheaper():
     figure = TrainScrub()
     steps = figure.record["steps"]
-    begun = [(name, steps[k]) for name, k in figure.stages()]
+    begun = [(x["name"], steps[x["from"]]) for x in shown(figure).geometry["stages"]]
     assert begun == [("alike", 0), ("slow gain", 250), ("fall", 390), ("repeats", 440)]
     assert dict(begun)["fall"] < FALL < dict(begun)["repeats"]
-    assert "stage “fall”" in TrainScrub(frame=15).summary()
-    assert "stage “repeats”" in TrainScrub(frame=LAST).summary()
+    assert "stage “fall”" in said(TrainScrub(frame=15))
+    assert "stage “repeats”" in said(TrainScrub(frame=LAST))
     # the drop between two neighbors may be too large for a stage
     at_once = small_record(second=[2.0, 0.1])
-    assert TrainScrub(at_once).stages() == [("alike", 0), ("repeats", 1)]
-    assert "stage “repeats”" in TrainScrub(at_once, frame=1).summary()
+    stages = [tuple(x.values()) for x in shown(TrainScrub(at_once)).geometry["stages"]]
+    assert stages == [("alike", 0), ("repeats", 1)]
+    assert "stage “repeats”" in said(TrainScrub(at_once, frame=1))
 
 
 def test_what_the_data_say_both_heads_appear_together():
     figure = TrainScrub()
-    scores = list(zip(*figure.scores(), strict=True))
+    scores = torch.stack([scores_of(maps) for maps in figure.record["maps"]]).T.tolist()
     half = [
         next(k for k, score in enumerate(curve) if score > curve[-1] / 2)
         for curve in scores
@@ -289,25 +308,20 @@ def test_a_recorder_makes_the_record_of_a_learners_training():
     assert figure.record["steps"] == [0, 2, 4]
     assert len(set(figure.record["first"])) == 3
     assert len(figure.record["tokens"]) == 5 == len(set(figure.record["tokens"]))
-    assert "Step 4 of 4" in figure.summary()
+    assert "Step 4 of 4" in said(figure)
     assert losses == train_tiny()[0]  # looking changes nothing
 
 
 def test_a_recorder_chooses_the_best_heads_at_the_end():
     looks = train_tiny(watch=partial(Recorder, steps=[0, 4], period=5))[1]
     record, weights = looks.record(), looks.looks[4].weights
-    pairs = zip(
-        scrub_values.stripes(5), record["heads"], record["maps"][1], strict=True
-    )
-    for places, name, rows in pairs:
-        shown = scrub_values.score(rows, places)
+    maps = record["maps"][1]
+    for which, (name, rows) in enumerate(zip(record["heads"], maps, strict=True)):
         layer, head = (int(word.split()[1]) for word in name.split(", "))
         assert rows == percents(weights[layer, head])
-        others = weights.flatten(0, 1)
-        assert all(
-            scrub_values.score(percents(other), places) <= shown + 0.01
-            for other in others
-        )
+        others = [percents(other) for other in weights.flatten(0, 1)]
+        best = max(scores_of([other, other])[which] for other in others)
+        assert best <= scores_of(maps)[which] + 0.01
 
 
 def test_a_recorder_leaves_the_mode_as_it_was():
@@ -351,7 +365,7 @@ def test_a_record_is_whole():
         figure.record = small_record(more=1)
     assert figure.record == shipped()
     figure.update(record=small_record(second=torch.tensor([2.0, 0.5])), frame=1)
-    assert figure.summary().startswith("Step 7 of 7, stage “fall”: the loss is 2.00")
+    assert said(figure).startswith("Step 7 of 7, stage “fall”: the loss is 2.00")
 
 
 def broken(path, value):
@@ -459,7 +473,7 @@ def test_the_reader_predicts_then_looks(visit, put):
     page.page.keyboard.press("End")
     page.said()
     assert page.page.get_by_text("hidden until you train", exact=True).count() == 0
-    assert page.said() == TrainScrub(frame=LAST, predicted=120).summary()
+    assert page.said() == said(TrainScrub(frame=LAST, predicted=120))
     assert "You predicted step 120; the second copy’s loss fell below" in page.said()
     assert page.page.locator("text=420: below half of the first copy").count() == 1
 
@@ -470,7 +484,7 @@ def test_a_prediction_can_be_taken_back(visit, put):
     mark(page).focus()
     page.page.keyboard.press("Escape")
     assert mark(page).get_attribute("aria-valuetext") == "none yet"
-    assert page.said() == TrainScrub().summary()
+    assert page.said() == said(TrainScrub())
 
 
 @pytest.mark.parametrize("predicted", [120, -1])
@@ -479,7 +493,7 @@ def test_who_has_seen_the_answer_predicts_no_more(visit, put, predicted):
     page.open(put(TrainScrub(frame=FALLEN - 1, predicted=predicted).html()))
     assert mark(page).get_attribute("aria-disabled") is None
     page.page.get_by_role("button", name="Step", exact=True).click()
-    told = TrainScrub(frame=FALLEN, predicted=predicted).summary()
+    told = said(TrainScrub(frame=FALLEN, predicted=predicted))
     assert page.said() == told
     assert mark(page).get_attribute("aria-disabled") == "true"
     mark(page).focus()
@@ -498,7 +512,7 @@ def test_who_has_seen_the_answer_predicts_no_more(visit, put, predicted):
     mark(page).focus()
     page.page.keyboard.press("ArrowRight")
     back = TrainScrub(frame=FALLEN - 1, seen=FALLEN, predicted=predicted)
-    assert page.said() == back.summary()
+    assert page.said() == said(back)
     how = "step 120" if predicted > 0 else "nothing"
     told = f"Predicted: {how}; Reset to try again"
     assert page.page.get_by_text(told).is_visible()
@@ -527,25 +541,17 @@ def test_a_prediction_starts_anew_with_reset(visit, put):
     page.page.get_by_role("button", name="Reset").click()
     mark(page).focus()
     page.page.keyboard.press("ArrowRight")
-    assert page.said() == TrainScrub(predicted=10).summary()
+    assert page.said() == said(TrainScrub(predicted=10))
 
 
 @pytest.mark.parametrize("predicted", [-1, 3])
 def test_a_fall_that_never_came_is_said(predicted):
-    said = TrainScrub(small_record(), frame=1, predicted=predicted).summary()
-    assert said.endswith("second copy’s loss never fell below half of the first’s.")
-    assert ("You predicted step 3; the" in said) == (predicted == 3)
+    sentence = said(TrainScrub(small_record(), frame=1, predicted=predicted))
+    assert sentence.endswith("second copy’s loss never fell below half of the first’s.")
+    assert ("You predicted step 3; the" in sentence) == (predicted == 3)
 
 
-def test_table_and_program_hold_what_was_seen(visit, put, answers):
-    assert len(TrainScrub().table()[1]) == 1
-    assert len(TrainScrub(frame=2, seen=6).table()[1]) == 7
-    assert len(TrainScrub(frame=LAST).table()[1]) == LAST + 1
-    for figure, answer in answers:
-        names = {}
-        exec(answer["pytorch"], names)
-        seen = figure.record["steps"][: figure.revealed() + 1]
-        assert names["steps"].tolist() == seen
+def test_the_table_grows_with_what_was_seen(visit, put):
     page = visit()
     page.open(put(TrainScrub().html()))
     page.page.locator("summary", has_text="Data table").click()
@@ -570,13 +576,13 @@ def test_the_future_is_hidden_and_the_past_stays(visit, put):
     assert here[0] > starts[0]
     assert here[0] == pytest.approx(here[1], abs=0.1)
     back.click()
-    assert page.said() == TrainScrub(frame=4, seen=5).summary()
+    assert page.said() == said(TrainScrub(frame=4, seen=5))
     assert drawn_to(page) == here
     slider(page).focus()
     page.page.keyboard.press("End")
     assert step.is_disabled()
     page.page.get_by_role("button", name="Reset").click()
-    assert page.said() == TrainScrub().summary()
+    assert page.said() == said(TrainScrub())
     assert drawn_to(page) == starts
 
 
@@ -597,8 +603,8 @@ def test_a_drag_moves_the_step_and_above_the_curves_the_prediction(visit, put, w
     mouse.move(*place(page, 200, 34))
     mouse.move(*place(page, 300, 110))
     mouse.up()
-    said = mark(page).get_attribute("aria-valuetext")
-    assert abs(int(said.removeprefix("step ")) - 300) <= 3
+    told = mark(page).get_attribute("aria-valuetext")
+    assert abs(int(told.removeprefix("step ")) - 300) <= 3
     assert page.said().startswith("Step 0 of 600")
     mouse.move(*place(page, 40, 90))
     mouse.down()
@@ -618,7 +624,7 @@ def test_a_tap_on_the_mark_is_no_prediction(visit, put, by):
     touch = page.page.touchscreen.tap if by == "finger" else page.page.mouse.click
     touch(*place(page, 0, 34))
     touch(*place(page, 10, 30))  # beside its middle
-    assert page.said() == TrainScrub().summary()
+    assert page.said() == said(TrainScrub())
     expect(mark(page)).to_have_attribute("aria-valuetext", "none yet")
     if by == "mouse":  # with a hand that is not quite still
         x, y = place(page, 0, 34)
@@ -626,12 +632,12 @@ def test_a_tap_on_the_mark_is_no_prediction(visit, put, by):
         page.page.mouse.down()
         page.page.mouse.move(x + 4, y)
         page.page.mouse.up()
-        assert page.said() == TrainScrub().summary()
+        assert page.said() == said(TrainScrub())
     touch(*place(page, 300, 34))
-    said = mark(page).get_attribute("aria-valuetext")
-    assert abs(int(said.removeprefix("step ")) - 300) <= 3
+    told = mark(page).get_attribute("aria-valuetext")
+    assert abs(int(told.removeprefix("step ")) - 300) <= 3
     touch(*place(page, 310, 30))
-    assert mark(page).get_attribute("aria-valuetext") == said
+    assert mark(page).get_attribute("aria-valuetext") == told
 
 
 def test_a_finger_that_scrolls_the_page_predicts_nothing(visit, put):
@@ -645,7 +651,7 @@ def test_a_finger_that_scrolls_the_page_predicts_nothing(visit, put):
         before = page.page.evaluate("scrollY")
         swipe(page.page, start, *stops)
         page.page.wait_for_function(f"scrollY > {before}")
-        assert page.said() == TrainScrub().summary()
+        assert page.said() == said(TrainScrub())
 
 
 def test_a_finger_drags_without_scrolling(visit, put):
@@ -653,8 +659,8 @@ def test_a_finger_drags_without_scrolling(visit, put):
     page.open(put(TrainScrub().html()))
     at = partial(place, page)
     swipe(page.page, at(0, 34), at(100, 30), at(250, 34))
-    said = mark(page).get_attribute("aria-valuetext")
-    assert abs(int(said.removeprefix("step ")) - 250) <= 3
+    told = mark(page).get_attribute("aria-valuetext")
+    assert abs(int(told.removeprefix("step ")) - 250) <= 3
     swipe(page.page, at(20, 90), at(200, 90), at(420, 90))
     assert page.said().startswith("Step 420 of 600")
     assert page.page.evaluate("[scrollX, scrollY]") == [0, 0]
@@ -700,12 +706,12 @@ def test_both_heads_hold_one_weight(visit, put):
     page.grid().focus()
     for key in ("ArrowDown", "ArrowDown", "Enter"):
         page.page.keyboard.press(key)
-    assert page.said() == TrainScrub(frame=LAST, selected=[0, 2, 0]).summary()
+    assert page.said() == said(TrainScrub(frame=LAST, selected=[0, 2, 0]))
     second = page.page.locator("[data-row][tabindex='0']").nth(1)
     second.focus()
     for key in ("ArrowRight", "Enter"):
         page.page.keyboard.press(key)
-    ahead = TrainScrub(frame=LAST, selected=[1, 0, 1]).summary()
+    ahead = said(TrainScrub(frame=LAST, selected=[1, 0, 1]))
     assert page.said() == ahead
     assert "may not look ahead" in ahead
     assert page.page.locator(".locked").count() == 1
@@ -715,7 +721,7 @@ def test_a_new_record_from_python_takes_over_the_slider(visit, put):
     page = visit()
     page.open(put(TrainScrub(small_record(), frame=1).html()))
     assert slider(page).get_attribute("max") == "1"
-    assert page.said() == TrainScrub(small_record(), frame=1).summary()
+    assert page.said() == said(TrainScrub(small_record(), frame=1))
 
 
 def test_stages_are_named_as_far_as_they_were_seen(visit, put):
@@ -725,9 +731,9 @@ def test_stages_are_named_as_far_as_they_were_seen(visit, put):
     for frame in range(LAST + 1):
         slider(page).fill(str(frame))
         page.said()
-        shown = page.page.locator("svg.course text").all_text_contents()
+        texts = page.page.locator("svg.course text").all_text_contents()
         step = TrainScrub().record["steps"][frame]
-        assert [name for name in shown if name in seen] == [
+        assert [name for name in texts if name in seen] == [
             name for name, start in seen.items() if start <= step
         ]
 

@@ -4,11 +4,8 @@ from typing import Any
 
 import traitlets
 
-from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import StateError, Values, as_lists, rounded
-from transformer_book.figures.train_scrub import numbers as values
-from transformer_book.figures.train_scrub import picture as pictures
-from transformer_book.figures.train_scrub import text as words
+from transformer_book.figures.figure import RoundedFigure
+from transformer_book.figures.state import StateError, Values, as_lists
 from transformer_book.figures.train_scrub.record import check_record, shipped
 
 
@@ -20,10 +17,10 @@ class _Record(traitlets.Dict):
         return {name: as_lists(part) for name, part in parts.items()}
 
 
-class TrainScrub(Figure):
+class TrainScrub(RoundedFigure):
     """Predict when a model learns to repeat; then drag its training step.
 
-    A `record` is made by `scrub_training.Recorder`, of your own training too; without
+    A `record` is made by `training.Recorder`, of your own training too; without
     one, the figure shows how the book's induction-2 began. At each of its `steps` there
     is the mean loss in the `first` and in the `second` copy of random tokens; what the
     model `said` for `tokens` and the same again, but for the first; and the `maps` of
@@ -35,7 +32,6 @@ class TrainScrub(Figure):
     """
 
     name = "train_scrub"
-    wording, picturing = words, pictures
 
     record = _Record()
     frame = traitlets.Int(0)
@@ -45,9 +41,6 @@ class TrainScrub(Figure):
 
     def __init__(self, record: dict[str, Any] | None = None, **state: Any) -> None:
         super().__init__(record=shipped() if record is None else record, **state)
-
-    def _accept(self, proposal: Any) -> Any:
-        return rounded(super()._accept(proposal))
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless the record is whole and the reader is inside it."""
@@ -64,36 +57,6 @@ class TrainScrub(Figure):
                     f"{name} must be from {least} to {most}, got {state[name]}"
                 )
         _check_selected(state["selected"], 2 * len(record["tokens"]))
-
-    def revealed(self) -> int:
-        """Return the number of the last step that the reader has seen."""
-        return max(self.frame, self.seen)
-
-    def answered(self) -> bool:
-        """Tell whether the reader has seen the fall, or that none comes."""
-        fall, last = self.fall(), len(self.record["steps"]) - 1
-        return self.revealed() >= (last if fall is None else fall)
-
-    def scores(self) -> list[list[float]]:
-        """Return at each step how much both heads look where they should, in 0..1."""
-        places = values.stripes(len(self.record["tokens"]))
-        return [
-            [values.score(*pair) for pair in zip(maps, places, strict=True)]
-            for maps in self.record["maps"]
-        ]
-
-    def right(self) -> list[list[bool]]:
-        """Return at each step, for each guess, whether it was right."""
-        tokens = self.record["tokens"]
-        return [values.right(tokens, said) for said in self.record["said"]]
-
-    def stages(self) -> list[tuple[str, int]]:
-        """Return the stages, and at which number of a step each begins."""
-        return values.stages(self.record["first"], self.record["second"])
-
-    def fall(self) -> int | None:
-        """Return at which number of a step the second copy had become easy, if any."""
-        return values.fall(self.record["first"], self.record["second"])
 
 
 def _check_selected(selected: list[int], length: int) -> None:

@@ -1,38 +1,41 @@
-// What TrainScrub reads off a record; the twin of scrub_values.py. No DOM.
+// What TrainScrub reads off a record. No DOM.
 const range = (a, b) => Array.from({ length: b - a }, (_, i) => a + i);
 
 /** Where the two heads should look in n tokens and the same again: [[query, key]]. */
-export const stripes = (n) => [
+const stripes = (n) => [
   range(1, 2 * n).map((i) => [i, i - 1]),
   range(n, 2 * n).map((i) => [i, i - n + 1]),
 ];
 
 /** The mean weight at these places, in 0..1. */
-export const score = (weights, places) =>
+const score = (weights, places) =>
   places.reduce((total, [query, key]) => total + weights[query][key], 0) /
   places.length /
   100;
 
 /** For each guess whether that token comes; the first token is not guessed. */
-export const right = (tokens, said) =>
+const right = (tokens, said) =>
   said.map((guess, i) => guess === tokens[(i + 1) % tokens.length]);
 
 /** Where the second copy's loss is first below this share of the first copy's, or -1. */
 const below = (first, second, share) =>
   second.findIndex((loss, k) => loss < share * first[k]);
-export const fall = (first, second) => below(first, second, 0.5);
+const fall = (first, second) => below(first, second, 0.5);
 
 const STAGES = ["alike", "slow gain", "fall", "repeats"];
 const BELOW = [0.9, 0.75, 0.25];
 
 /** The stages that come: { name, from }, the number of the step at which one begins. */
-export function stages(first, second) {
+function stages(first, second) {
   return [0, ...BELOW.map((share) => below(first, second, share))]
     .map((from, i) => ({ name: STAGES[i], from }))
     .filter(({ from }, i, all) => from >= 0 && from !== all[i + 1]?.from);
 }
 
-/** All that is read off the state, its record beside the rest: scores and right guesses at each step, the fall. */
+/**
+ * All that is read off the state, its record beside the rest: at each step the `scores`
+ * of both heads, the `rights` and how many are `foreseen`; the `fall`, or -1; the `stages`.
+ */
 export function read(state) {
   const { tokens, said, maps, first, second, steps } = state.record;
   const n = tokens.length;

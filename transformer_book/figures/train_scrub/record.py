@@ -43,7 +43,7 @@ def check_record(record: dict[str, Any]) -> None:
     if sorted(record) != sorted(NAMES):
         raise StateError(
             f"a record must have the parts {', '.join(NAMES)}, got "
-            f"{', '.join(map(str, record))}; scrub_training.Recorder makes one"
+            f"{', '.join(map(str, record))}; training.Recorder makes one"
         )
     _SHAPE("record", record)
     steps, tokens = record["steps"], record["tokens"]

@@ -1,4 +1,4 @@
-// What TrainScrub says; scrub_words.py says the same. No DOM.
+// What TrainScrub says, in words, table and code. No DOM.
 import { number, python, quote, tokenText } from "../kit/index.mjs";
 
 const QUESTION =
@@ -20,8 +20,10 @@ function overview(geometry) {
   const { state, n, last, foreseen, scores, stages } = geometry;
   const { frame: k, steps, first, second } = state;
   const [previous, induction] = scores[k];
+  const stage = stages.findLast(({ from }) => from <= k).name;
   const said =
-    `Step ${steps[k]} of ${last}, stage ${quote(stages.findLast(({ from }) => from <= k).name)}: the loss is ${number(first[k])} in the first copy, ` +
+    `Step ${steps[k]} of ${last}, stage ${quote(stage)}: the loss is ` +
+    `${number(first[k])} in the first copy, ` +
     `${number(second[k])} in the second; ${foreseen[k]} of ${n - 1} repeated tokens are ` +
     `foreseen. Scores: previous-token head ${number(previous)}, induction head ` +
     `${number(induction)}.`;
@@ -29,8 +31,11 @@ function overview(geometry) {
   return guess === QUESTION ? `${guess} ${said}` : `${said} ${guess}`; // it comes first
 }
 
-/** What one head's weight is. */
-export function weight({ state, n, text }, [head, query, key]) {
+/**
+ * What one head's weight is.
+ * @type {(geometry: any, at: number[]) => string}
+ */
+export const weight = ({ state, n, text }, [head, query, key]) => {
   const { steps, frame, heads, maps } = state;
   const start =
     `Step ${steps[frame]}, ${tokenText(heads[head], 40)}: ${quote(text[query])} at ` +
@@ -47,7 +52,7 @@ export function weight({ state, n, text }, [head, query, key]) {
     `${start}looks ${maps[frame][head][query][key]} % at ${quote(text[key])} at position ` +
     `${key}${relations.get(key) ?? ""}.`
   );
-}
+};
 
 /** `active` is [head, query, key] or null. */
 export const sentence = (geometry, active) =>

@@ -1,58 +1,66 @@
 // TrainScrub: predict when a model learns to repeat, then drag its training step.
-import {
-  atLeast0,
-  h,
-  keep,
-  list,
-  parts,
-  place,
-  rising,
-  set,
-  shares,
-  text,
-  whole,
-} from "../kit/index.mjs";
-import { course } from "./course.mjs";
-import { goTo, read } from "./numbers.mjs";
-import { answers, head } from "./views.mjs";
-import { pytorch, sentence, table } from "./text.mjs";
+import { fill, h, number, pad, panel, s, set, tokenText } from "../kit/index.mjs";
+import { course, onChange } from "./curves.mjs";
+import { layout, map, sample } from "./layout.mjs";
+import { goTo } from "./numbers.mjs";
+import { pytorch, sentence, table, weight } from "./text.mjs";
 
-export { pytorch, sentence, table };
-
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const { record } = state;
-  const { steps, tokens } = record ?? {};
-  const [count, size] = [steps?.length, 2 * tokens?.length];
-  const loss = list(atLeast0, count);
-  const row = (all, name, i) => {
-    list(whole(0, 100), i + 1)(all, name);
-    shares(100, 0)(all, name);
-  };
-  keep(state, {
-    record: parts({
-      steps: rising(2, 60),
-      tokens: list(text, 2, 12),
-      first: loss,
-      second: loss,
-      heads: list(text, 2),
-      said: list(list(text, size - 1), count),
-      maps: list(list(list(row, size), 2), count),
-    }),
-    frame: whole(0, count - 1),
-    seen: whole(0, count - 1),
-    predicted: (x, name) => whole(-1, steps.at(-1))(x, name),
-    selected: place(2, size, size),
+/** The text and what the model says for it. */
+function answers() {
+  const [boxes, texts, brackets] = [s("g"), s("g"), s("path", { class: "axes" })];
+  const svg = s("svg", { role: "img" }, boxes, brackets, texts);
+  const { node, note } = panel("What the model says next", svg);
+  const draw = onChange((geometry) => {
+    const shape = sample(geometry, geometry.room);
+    set(note, {
+      text: `${geometry.foreseen[geometry.state.frame]} of ${geometry.n - 1} foreseen`,
+    });
+    set(svg, { width: shape.width, height: shape.height, "aria-label": shape.label });
+    set(brackets, { d: shape.brackets });
+    fill(boxes, shape.boxes, "rect");
+    fill(texts, shape.texts, "text");
   });
+  return { node, draw };
 }
 
-/** Everything that is drawn or said, from the state alone. */
-export function layout(state, room = 680) {
-  check(state);
-  return { ...read(state), room };
+/** One head's map; the cells that its score is the mean of are outlined. */
+function headMap(ui, which, title) {
+  const [boxes, texts, stripe] = [
+    s("g", { "shape-rendering": "crispEdges" }),
+    s("g"),
+    s("g"),
+  ];
+  const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, boxes, stripe, texts));
+  const { node, note } = panel(title, svg);
+  const grid = pad(ui, svg, {
+    label: title,
+    to: (cell) => [which, ...cell],
+    from: ([of, ...cell]) => (of === which ? cell : null),
+  });
+  svg.append(grid.node);
+  let shape = null;
+  const drawMap = onChange((geometry) => {
+    const { room, state, scores } = geometry;
+    shape =
+      room < 560
+        ? map(geometry, which, room, 330)
+        : map(geometry, which, (room - 24) / 2, 230);
+    set(note, {
+      text: `${tokenText(state.heads[which], 30)}, score ${number(scores[state.frame][which])}`,
+    });
+    set(svg, { width: shape.width, height: shape.height });
+    fill(stripe, shape.stripe, "rect");
+    fill(boxes, shape.boxes, "rect");
+    fill(texts, shape.texts, "text");
+  });
+  const draw = (geometry) => {
+    drawMap(geometry);
+    grid.draw({ ...shape, text: (cell) => weight(geometry, [which, ...cell]) });
+  };
+  return { node, draw };
 }
 
-export const locked = ({ selected }) => (selected.length ? selected : null);
+const locked = ({ selected }) => (selected.length ? selected : null);
 
 /** The training: under the curves, as the prediction comes first. */
 function training(ui) {
@@ -91,8 +99,8 @@ function build(ui) {
     course(ui),
     training(ui),
     answers(),
-    head(ui, 0, "Previous-token head"),
-    head(ui, 1, "Induction head"),
+    headMap(ui, 0, "Previous-token head"),
+    headMap(ui, 1, "Induction head"),
   ];
   return {
     controls: [],

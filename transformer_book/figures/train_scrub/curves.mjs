@@ -49,6 +49,7 @@ function marker(ui) {
       });
   });
   let shut = false;
+  /** @type {(geometry: any, at: number[]) => void} */
   const draw = ({ state: { predicted }, last, answered }, [x, y]) => {
     shut = answered; // who knows the answer does not predict, and cannot reach the mark
     set(node, {
@@ -63,48 +64,39 @@ function marker(ui) {
   return { node, draw };
 }
 
-/** Losses and scores; a drag moves the step, and above them the prediction. */
-export function course(ui) {
-  const groups = ["rect", "path", "path", "circle", "text"].map((tag) => [tag, s("g")]);
-  const axes = s("path", { class: "axes" });
-  const flag = marker(ui);
-  const svg = s(
-    "svg",
-    { class: "course" },
-    s("g", { "aria-hidden": "true" }, axes, ...groups.map(([, group]) => group)),
-    flag.node,
+/** The step of the record that is nearest to a step of the training. */
+const nearest = (steps, step) =>
+  steps.reduce(
+    (best, at, k) => (Math.abs(at - step) < Math.abs(steps[best] - step) ? k : best),
+    0,
   );
-  const { node, note } = panel("Training", svg);
-  let shape = null;
-  let [drag, marked, still] = [null, false, null];
+
+/** A drag over the curves moves the step, and above them the prediction. */
+function dragging(ui, svg, flag, shape) {
+  let kind = null; // of what is dragged: "predicted" or "frame"
+  let marked = false; // whether the mark itself was taken
+  let still = null; // where a finger or the mark was taken, until it moves
   const follow = (event) => {
-    const { left } = svg.getBoundingClientRect();
     const state = ui.state();
     const { steps } = state.record;
-    const step = Math.round(
-      Math.max(0, Math.min(steps.at(-1), shape.x.invert(event.clientX - left))),
-    );
-    if (drag === "predicted") {
+    const at = shape().x.invert(event.clientX - svg.getBoundingClientRect().left);
+    const step = Math.round(Math.max(0, Math.min(steps.at(-1), at)));
+    if (kind === "predicted") {
       if (step !== state.predicted) ui.set({ predicted: step });
       return;
     }
-    const near = steps.reduce(
-      (best, at, k) => (Math.abs(at - step) < Math.abs(steps[best] - step) ? k : best),
-      0,
-    );
+    const near = nearest(steps, step);
     if (near !== state.frame) ui.set(goTo(() => near)(state));
   };
   svg.addEventListener("pointerdown", (event) => {
-    drag =
-      event.clientY - svg.getBoundingClientRect().top < shape.lane
-        ? "predicted"
-        : "frame";
-    if (event.button || (drag === "predicted" && shape.answered)) return;
+    const y = event.clientY - svg.getBoundingClientRect().top;
+    kind = y < shape().lane ? "predicted" : "frame";
+    if (event.button || (kind === "predicted" && shape().answered)) return;
     // who taps the mark has not said where it should be; a finger may want to scroll the page
-    marked = flag.node.contains(event.target);
+    marked = flag.contains(event.target);
     still = marked || event.pointerType === "touch" ? event.clientX : null;
     svg.setPointerCapture(event.pointerId);
-    if (drag === "predicted") flag.node.focus({ preventScroll: true });
+    if (kind === "predicted") flag.focus({ preventScroll: true });
     event.preventDefault();
     if (still === null) follow(event);
   });
@@ -117,14 +109,37 @@ export function course(ui) {
     still = null;
     follow(event);
   });
+}
+
+/** Losses and scores over the steps. */
+export function course(ui) {
+  const [boxes, paths, marks, dots, texts] = Array.from({ length: 5 }, () => s("g"));
+  const axes = s("path", { class: "axes" });
+  const flag = marker(ui);
+  const picture = s(
+    "g",
+    { "aria-hidden": "true" },
+    axes,
+    boxes,
+    paths,
+    marks,
+    dots,
+    texts,
+  );
+  const svg = s("svg", { class: "course" }, picture, flag.node);
+  const { node, note } = panel("Training", svg);
+  let shape = null;
+  dragging(ui, svg, flag.node, () => shape);
   const draw = onChange((geometry) => {
     shape = curves(geometry, geometry.room);
     set(note, { text: `step ${geometry.state.steps[geometry.state.frame]}` });
     set(svg, { width: geometry.room, height: shape.height });
     set(axes, { d: shape.axes });
-    [shape.boxes, shape.paths, shape.marks, shape.dots, shape.texts].forEach(
-      (items, i) => fill(groups[i][1], items, groups[i][0]),
-    );
+    fill(boxes, shape.boxes, "rect");
+    fill(paths, shape.paths, "path");
+    fill(marks, shape.marks, "path");
+    fill(dots, shape.dots, "circle");
+    fill(texts, shape.texts, "text");
     flag.draw(geometry, shape.knob);
   });
   return { node, draw };
