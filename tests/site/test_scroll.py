@@ -104,6 +104,8 @@ def test_the_list_of_sections_follows_the_reader(
         assert marked == passed
         seen |= {*marked}
     assert len(seen) > 10
-    page.keyboard.press("End")
+    for _ in range(3):  # figures that come alive on the way make the page longer
+        page.keyboard.press("End")
+        page.wait_for_timeout(800)
     page.locator("nav.page-toc li:last-child > a[aria-current=true]").wait_for()
     page.close()

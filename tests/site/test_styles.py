@@ -56,10 +56,12 @@ PART = """async () => {
   joined.remove();
 }"""
 
-# Fonts that come, and figures that come alive, change sizes for a while.
+# Fonts that come, and figures that come alive, change sizes for a while; and the theme
+# hears late that the page is at its top again.
 SETTLED = """async () => {
   let [height, since] = [0, 0];
-  while (performance.now() - since < 1000) {
+  const { classList } = document.body;
+  while (classList.contains("scrolled") || performance.now() - since < 1000) {
     await document.fonts.ready;
     await new Promise((done) => setTimeout(done, 50));
     const now = document.body.getBoundingClientRect().height;
