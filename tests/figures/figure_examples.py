@@ -15,8 +15,6 @@ from transformer_book.figures import (
     KVCacheStepper,
     PositionLab,
     SamplingDesk,
-    ScoreBench,
-    ShapeLedger,
     SoftmaxMask,
     TrainScrub,
     Translator,
@@ -50,6 +48,10 @@ class Example:
     """Traits that the keys have changed, and their values then."""
     bad: dict[str, Any]
     """Traits that make a state which cannot be drawn."""
+    stops: list[str]
+    """The stops of Tab in order, role and name, as a screen reader says them."""
+    control: tuple[str, str]
+    """Role and name of a control that changes what the figure shows."""
     with_tokens: Callable[[list[str]], Figure] | None = None
     """The figure with these two tokens, if it shows tokens."""
 
@@ -108,64 +110,6 @@ def _repeated_tokens(tokens: list[str]) -> Figure:
     return TrainScrub(record)
 
 
-EXAMPLES: dict[str, Example] = {
-    "attention_stepper": Example(
-        make=lambda: AttentionStepper(step="scores"),
-        keys=["Home", "ArrowRight", "ArrowRight", "Enter"],
-        said="the 4 products of “it” and “slept” sum to 1.74, number 3 of 5 scores",
-        changed={"selected": [4, 2], "locked": True},
-        bad={"query": [[1.0]]},
-        with_tokens=_two_tokens,
-    ),
-    "kv_cache_stepper": Example(
-        make=KVCacheStepper,
-        keys=["Home", "ArrowDown", "Enter"],
-        said="Without a cache: query 1 “he” and key 0 “T”, computed 6 times by now",
-        changed={"selected": [0, 1, 0]},
-        bad={"step": 99},
-        with_tokens=_written_tokens,
-    ),
-    "position_lab": Example(
-        make=PositionLab,
-        keys=["Home", "ArrowRight", "ArrowDown", "Enter"],
-        said="Position 1, dimension 1: 0.54. Dimension 1 is a cosine",
-        changed={"position": 1, "dimension": 1},
-        bad={"d_model": 7},
-        with_tokens=lambda tokens: PositionLab(view="order", tokens=tokens),
-    ),
-    "sampling_desk": Example(
-        make=SamplingDesk,
-        keys=["ArrowDown", "Enter"],
-        said="“␣se” is number 2 of 506: 7 % before, 12 % after",
-        changed={"held": 382},
-        bad={"temperature": -1.0},
-        with_tokens=lambda tokens: SamplingDesk("", logits=[1, 0], tokens=tokens),
-    ),
-    "score_bench": Example(
-        make=ScoreBench,
-        keys=["Home", "ArrowRight", "Enter"],
-        said=r"Key 1: its score is .*, its weight 0\.\d\d. Divided by √64 = 8, the",
-        changed={"held": 1},
-        bad={"width": 3},
-    ),
-    "shape_ledger": Example(
-        make=ShapeLedger,
-        keys=["ArrowDown", "Enter"],
-        said="embedding makes .1, 1024, 768.: 38,597,376 parameters, 31 % of all",
-        changed={"selected": [1]},
-        bad={"length": 0},
-    ),
-    "translator": Example(
-        make=Translator,
-        keys=["Home", "ArrowDown", "Enter"],
-        said="Step 2 wrote “und” .more than 99 %; second best .* it looked 66 % at “-”",
-        changed={"selected": [1]},
-        bad={"head": [9, 9]},
-        with_tokens=_translated_tokens,
-    ),
-}
-
-
 def read(folder: Path) -> Example:
     """The example that a figure's own folder holds."""
     facts = json.loads((folder / "examples.json").read_text("utf-8"))
@@ -178,14 +122,18 @@ def read(folder: Path) -> Example:
 KINDS = [kind for kind in vars(figures).values() if isinstance(kind, type)]
 FIGURES = {kind.name: kind for kind in KINDS if issubclass(kind, Figure)}
 TOKENS: dict[str, Callable[[list[str]], Figure]] = {
+    "attention_stepper": _two_tokens,
     "block_flow": _followed_tokens,
-    "embedding_lookup": lambda tokens: EmbeddingLookup(
-        tokens, [[1.0, 0.0], [0.0, 1.0]]
-    ),
+    "embedding_lookup": lambda tokens: EmbeddingLookup(tokens, [[1, 0], [0, 1]]),
     "heads_grid": _read_tokens,
+    "kv_cache_stepper": _written_tokens,
+    "position_lab": lambda tokens: PositionLab(view="order", tokens=tokens),
+    "sampling_desk": lambda tokens: SamplingDesk("", logits=[1, 0], tokens=tokens),
     "softmax_mask": SoftmaxMask,
     "train_scrub": _repeated_tokens,
+    "translator": _translated_tokens,
 }
-FOLDERS = Path(figures.__file__).parent.glob("*/examples.json")
-EXAMPLES |= {path.parent.name: read(path.parent) for path in FOLDERS}
-SHOW_TOKENS = sorted(name for name, each in EXAMPLES.items() if each.with_tokens)
+"""What makes a figure with two tokens, of those that show tokens."""
+FOLDERS = sorted(Path(figures.__file__).parent.glob("*/examples.json"))
+EXAMPLES = {path.parent.name: read(path.parent) for path in FOLDERS}
+SHOW_TOKENS = sorted(TOKENS)

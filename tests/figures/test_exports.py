@@ -4,7 +4,6 @@ import ast
 import csv
 import io
 import json
-import re
 from collections import Counter
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -17,23 +16,6 @@ from PIL import Image
 
 matplotlib.use("Agg")
 
-WAYS = {
-    "attention_stepper": ("combobox", "Query"),
-    "block_flow": ("radio", "post-norm"),
-    "bpe_stepper": ("button", "Step"),
-    "embedding_lookup": ("radio", "one-hot × W"),
-    "heads_grid": ("button", re.compile("^Switch layer")),
-    "kv_cache_stepper": ("checkbox", "bug: position stays 0"),
-    "position_lab": ("radio", "similarity"),
-    "rope_rotor": ("slider", "Base"),
-    "sampling_desk": ("button", "Draw 1"),
-    "score_bench": ("button", "Draw others"),
-    "shape_ledger": ("checkbox", "tied: logits use the embedding"),
-    "softmax_mask": ("radio", "column"),
-    "train_scrub": ("button", "Step"),
-    "translator": ("button", "Back"),
-}
-"""A control of each figure that changes what it shows; its keys are pressed, too."""
 SEEN = """() => {
   const seen = [];
   const root = document.querySelector(".tl-live").shadowRoot;
@@ -86,11 +68,11 @@ def copied(page, button):
 
 def used(visit, name):
     """Use the figure's keys and a control."""
-    here = visit()
+    here, example = visit(), EXAMPLES[name]
     here.grid().focus()
-    for key in EXAMPLES[name].keys:
+    for key in example.keys:
         here.page.keyboard.press(key)
-    role, label = WAYS[name]
+    role, label = example.control
     control = here.page.get_by_role(role, name=label).first
     if role == "combobox":
         control.select_option(index=1)

@@ -1,16 +1,16 @@
-"""PositionLab: the numbers, the lesson, and that browser and Python say the same."""
+"""PositionLab: its numbers are the library's, the lesson, and what it says."""
 
 import itertools
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from figure_page import Visit, placeholder, run_node
+from figure_page import Shown, Visit, placeholder, said_of, shown, shown_all
 from playwright.sync_api import expect
 
+from tools.stills import with_stills
 from transformer_book.figures import PositionLab
 from transformer_lib.positions import (
     AlibiPositions,
@@ -20,7 +20,6 @@ from transformer_lib.positions import (
     sinusoid,
 )
 
-LAYOUT = Path(__file__).parent / "position_layout.mjs"
 KINDS = ("none", "sinusoidal", "learned", "alibi")
 VIEWS = ("heatmap", "curves", "similarity", "order")
 LATER = ["means", "up", "one", "package", "level"]
@@ -50,81 +49,55 @@ def random_lab(kind: str, view: str, rng: np.random.Generator) -> PositionLab:
     )
 
 
+def values(page: Shown) -> torch.Tensor:
+    return torch.tensor(page.geometry["values"], dtype=torch.float64)
+
+
+def words(lab: PositionLab) -> dict:
+    return shown(lab).geometry["words"]
+
+
 @pytest.fixture(scope="module")
 def pairs():
     rng = np.random.default_rng(0)
     modes = itertools.product(KINDS, VIEWS, range(6))
     labs = [random_lab(kind, view, rng) for kind, view, _ in modes]
-    states = json.dumps([lab.state() for lab in labs])
-    return list(zip(labs, json.loads(run_node(LAYOUT, stdin=states)), strict=True))
+    return list(zip(labs, shown_all(labs), strict=True))
 
 
-def test_browser_computes_the_same_numbers(pairs):
-    for lab, answer in pairs:
-        for name in ("values", "similarity"):
-            mine = np.array(getattr(lab, name)())
-            top = np.abs(mine).max()
-            np.testing.assert_allclose(
-                answer[name], mine, rtol=1e-12, atol=1e-12 * max(1, top)
-            )
-        assert answer["shown"] == lab.shown_dimensions()
-
-
-def test_browser_shuffles_to_the_same_numbers(pairs):
-    shuffled = [(lab, answer) for lab, answer in pairs if lab.view == "order"]
-    assert len(shuffled) == 24
-    for lab, answer in shuffled:
-        mine = lab.shuffled()
-        for name in ("before", "after", "change"):
-            np.testing.assert_allclose(
-                answer["words"][name], getattr(mine, name), rtol=1e-12, atol=1e-12
-            )
-        assert answer["words"]["same"] == mine.same
-
-
-def test_browser_says_the_same_sentence(pairs):
-    for lab, answer in pairs:
-        assert answer["sentence"] == lab.summary()
-
-
-def test_browser_shows_the_same_table(pairs):
-    for lab, answer in pairs:
-        header, rows = lab.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
-
-
-def test_copied_pytorch_runs_and_asserts_the_state(pairs):
-    for lab, answer in pairs:
+def test_the_copied_program_asserts_the_page_s_numbers_with_the_library(pairs):
+    for _, page in pairs:
         names = {}
-        exec(answer["pytorch"], names)
-        size = len(lab.tokens) if lab.view == "order" else lab.shape()[0]
-        assert len(names["shown"]) == size
+        exec(page.pytorch, names)
+        assert names["shown"].numel() > 1
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_copied_pytorch_fails_when_a_number_is_wrong(pairs, view):
-    code = next(a["pytorch"] for lab, a in pairs if lab.view == view)
+    code = next(page.pytorch for lab, page in pairs if lab.view == view)
     wrong = code.replace("expected = torch", "expected = 1 + torch")
     with pytest.raises(AssertionError, match="not close"):
         exec(wrong, {})
 
 
 def test_values_are_the_librarys():
-    lab = PositionLab(length=64, d_model=32, base=1000)
-    torch.testing.assert_close(
-        torch.tensor(lab.values()),
-        sinusoid(torch.arange(64.0).double(), 32, base=1000.0),
-        rtol=0,
-        atol=1e-6,
-        check_dtype=False,
+    waves, bias, table = shown_all(
+        [
+            PositionLab(length=64, d_model=32, base=1000),
+            PositionLab("alibi", length=9, n_heads=4, head=2),
+            PositionLab(length=40),
+        ]
     )
-    bias = AlibiPositions(4).bias(torch.arange(9), torch.arange(9))
-    lab = PositionLab("alibi", length=9, n_heads=4, head=2)
-    torch.testing.assert_close(torch.tensor(lab.values()), bias[2], check_dtype=False)
+    want = sinusoid(torch.arange(64).double(), 32, base=1000.0)
+    torch.testing.assert_close(values(waves), want, rtol=0, atol=1e-12)
+    want = AlibiPositions(4).bias(torch.arange(9), torch.arange(9))[2].double()
+    torch.testing.assert_close(values(bias), want, rtol=0, atol=0)
+    similarity = torch.tensor(table.geometry["similarity"], dtype=torch.float64)
+    torch.testing.assert_close(similarity, values(table) @ values(table).T)
 
 
 def test_similarity_of_the_sinusoid_sees_distance_only():
-    similarity = np.array(PositionLab(length=40).similarity())
+    similarity = np.array(shown(PositionLab(length=40)).geometry["similarity"])
     for distance in range(40):
         diagonal = np.diagonal(similarity, distance)
         np.testing.assert_allclose(diagonal, diagonal[0], rtol=0, atol=1e-12)
@@ -132,98 +105,94 @@ def test_similarity_of_the_sinusoid_sees_distance_only():
 
 
 def test_shuffled_words_are_what_the_librarys_positions_do():
+    before = words(PositionLab("none", view="order"))["before"]
+    x, places = torch.tensor(before, dtype=torch.float64), torch.arange(7)
     for kind, positions in (
         ("sinusoidal", SinusoidalPositions()),
         ("alibi", AlibiPositions(8)),
     ):
         lab = PositionLab(kind, view="order")
-        before = PositionLab("none", view="order").shuffled().before
-        x, places = torch.tensor(before).float(), torch.arange(7)
         order = torch.tensor(lab.order)
         bias = positions.bias(places, places)
-
-        def mix(x, positions=positions, places=places, bias=bias):
-            x = positions.embed(x, places)
-            scores = x @ x.T + (0 if bias is None else bias[1])
-            return torch.softmax(scores, dim=-1) @ x
-
-        change = (mix(x[order]) - mix(x)[order]).abs().amax(dim=-1)
-        shown = torch.tensor(lab.shuffled().change)
-        torch.testing.assert_close(change, shown, rtol=0, atol=1e-5, check_dtype=False)
+        embedded = [positions.embed(states, places) for states in (x, x[order])]
+        mixed = [
+            torch.softmax(y @ y.T + (0 if bias is None else bias[1]), dim=-1) @ y
+            for y in embedded
+        ]
+        change = (mixed[1] - mixed[0][order]).abs().amax(dim=-1)
+        moved = torch.tensor(words(lab)["change"], dtype=torch.float64)
+        torch.testing.assert_close(change, moved, rtol=0, atol=1e-6)
 
 
 def test_without_positions_no_order_changes_anything():
-    lab = PositionLab("none", view="order")
-    for order in itertools.islice(itertools.permutations(range(7)), 0, 5040, 97):
-        lab.order = list(order)
-        result = lab.shuffled()
-        assert all(result.same)
-        assert max(result.change) < 1e-12
+    orders = itertools.islice(itertools.permutations(range(7)), 0, 5040, 97)
+    labs = [PositionLab("none", view="order", order=list(order)) for order in orders]
+    for page in shown_all(labs):
+        assert all(page.geometry["words"]["same"])
+        assert max(page.geometry["words"]["change"]) < 1e-12
     said = "and nothing but the order of the outputs changes: order is invisible."
-    assert lab.summary().endswith(said)
+    assert page.sentence.endswith(said)
 
 
 def test_words_that_moved_are_said_from_the_first_moment_on():
     lab = PositionLab("none", view="order")
-    assert lab.summary().startswith(
+    assert said_of(lab).startswith(
         "“one” and “two” have changed places. Without positions, 7 of 7 input vectors"
     )
     lab.order = [1, 2, 0, 3, 4, 5, 6]
-    assert lab.summary().startswith("3 of 7 words have moved. Without positions, ")
+    assert said_of(lab).startswith("3 of 7 words have moved. Without positions, ")
     lab.update(tokens=["a", "b", "a"], order=[2, 1, 0])
-    assert lab.summary().startswith("Both sentences are the same.")
+    assert said_of(lab).startswith("Both sentences are the same.")
 
 
 def test_alibi_says_where_order_is_seen_though_no_input_vector_changes():
     start = "ALiBi adds nothing to the input vectors; it lowers scores by distance, and"
     lab = PositionLab("alibi", view="order")
-    assert f"places. {start} outputs change by up to" in lab.summary()
-    assert "input vectors are in both" not in lab.summary()
+    assert f"places. {start} outputs change by up to" in said_of(lab)
+    assert "input vectors are in both" not in said_of(lab)
     lab.order = list(reversed(range(7)))
-    assert f"moved. {start} nothing but the order of the outputs" in lab.summary()
+    assert f"moved. {start} nothing but the order of the outputs" in said_of(lab)
 
 
 def test_every_other_kind_sees_the_order():
     for kind in ("sinusoidal", "learned", "alibi"):
         lab = PositionLab(kind, view="order")
-        assert lab.summary().endswith("order is visible.")
-        assert all(lab.shuffled().same) == (kind == "alibi")
+        assert said_of(lab).endswith("order is visible.")
+        assert all(words(lab)["same"]) == (kind == "alibi")
     lab.order = list(range(7))
-    assert lab.summary().startswith("Both sentences are the same.")
+    assert said_of(lab).startswith("Both sentences are the same.")
 
 
 def test_alibi_does_not_see_a_reversal_which_keeps_all_distances():
     lab = PositionLab("alibi", view="order", order=list(reversed(range(7))))
-    assert lab.summary().endswith("the outputs changes: this change is invisible.")
+    assert said_of(lab).endswith("the outputs changes: this change is invisible.")
 
 
 def test_the_readers_own_table_is_shown_and_ends():
     torch.manual_seed(0)
     learned = LearnedPositions(20, 7)
     lab = PositionLab("learned", rows=learned.table.weight)
-    assert (lab.length, lab.d_model, lab.shape()) == (20, 8, (20, 7))
-    shown = torch.tensor(lab.values())
-    torch.testing.assert_close(
-        shown, learned.table.weight.data, rtol=0, atol=6e-5, check_dtype=False
-    )
+    assert (lab.length, lab.d_model) == (20, 8)
+    mine = values(shown(lab)).float()
+    torch.testing.assert_close(mine, learned.table.weight.data, rtol=0, atol=6e-5)
     lab.length = 64
-    assert lab.summary().endswith("The table ends: there is no row 20.")
+    assert said_of(lab).endswith("The table ends: there is no row 20.")
     lab.kind = "sinusoidal"
-    assert lab.shape() == (64, 8)
+    assert values(shown(lab)).shape == (64, 8)
 
 
 def test_a_full_size_table_fits_and_the_page_gets_the_same_numbers():
     rows = np.random.default_rng(0).normal(size=(64, 32))
     lab = PositionLab("learned", rows=rows)
     state = re.search('data-state="(.*?)"', lab.html())[1].replace("&quot;", '"')
-    assert json.loads(state)["rows"] == lab.values()
+    assert json.loads(state)["rows"] == lab.rows
 
 
 def test_untrained_rows_look_like_the_librarys():
-    values = np.array(PositionLab("learned", length=64, d_model=64).values())
-    assert 0.019 < values.std() < 0.021
-    assert abs(values.mean()) < 0.001
-    assert 0.06 < np.abs(values).max() < 0.08
+    rows = values(shown(PositionLab("learned", length=64, d_model=64)))
+    assert 0.019 < rows.std() < 0.021
+    assert abs(rows.mean()) < 0.001
+    assert 0.06 < rows.abs().max() < 0.08
 
 
 def test_numbers_are_kept_at_four_digits_as_the_page_gets_them():
@@ -232,17 +201,17 @@ def test_numbers_are_kept_at_four_digits_as_the_page_gets_them():
 
 
 def test_summary_names_fast_and_slow():
-    assert PositionLab().summary() == (
+    assert said_of(PositionLab()) == (
         "Dimension 0 is a sine that repeats every 6.3 positions: fast. Dimension 6 is "
         "a sine that repeats every 199 positions: slow. Fast dimensions tell neighbors "
         "apart, slow ones near from far."
     )
-    assert PositionLab(view="similarity").summary() == (
+    assert said_of(PositionLab(view="similarity")) == (
         "Sinusoidal, 32 positions by 16 dimensions: position 12 is most like 11 and 13 "
         "(similarity 7.49, with itself 8)."
     )
     slope = float(alibi_slopes(8)[1])
-    said = PositionLab("alibi").summary()
+    said = said_of(PositionLab("alibi"))
     assert said == f"ALiBi, head 1: each step of distance lowers the score by {slope}."
 
 
@@ -250,19 +219,20 @@ def test_held_things_beyond_a_smaller_picture_are_let_go():
     lab = PositionLab(view="similarity", position=31, dimension=15)
     lab.update(length=8, d_model=4)
     # the clock of dimensions 0 and 1 has come round after 6.3 positions
-    assert "position 7 is most like 1 (" in lab.summary()
+    assert "position 7 is most like 1 (" in said_of(lab)
 
 
 def test_the_shown_dimensions_are_a_fast_and_a_slow_one_that_moves():
-    for length, d_model in itertools.product((16, 32, 64), range(4, 65, 4)):
-        lab = PositionLab(length=length, d_model=d_model)
-        fast, slow = lab.shown_dimensions()
-        sine = np.array(lab.values())[:, slow]
-        swings = np.abs(np.diff(np.sign(np.array(lab.values())[:, fast]))).sum() / 2
-        assert swings >= length // 4  # of the fast one, through zero
-        assert (np.diff(sine) > 0)[: length // 2].all()
-        assert d_model < 8 or sine.max() > 0.45
-        assert lab.summary().count(": fast.") == lab.summary().count(": slow.") == 1
+    sizes = list(itertools.product((16, 32, 64), range(4, 65, 4)))
+    labs = [PositionLab(length=length, d_model=width) for length, width in sizes]
+    for (length, width), page in zip(sizes, shown_all(labs), strict=True):
+        waves = values(page).numpy()
+        fast, slow = (waves[:, i] for i in page.geometry["shown"])
+        swings = np.abs(np.diff(np.sign(fast))).sum() / 2  # through zero
+        assert swings >= length // 4
+        assert (np.diff(slow) > 0)[: length // 2].all()
+        assert width < 8 or slow.max() > 0.45
+        assert page.sentence.count(": fast.") == page.sentence.count(": slow.") == 1
 
 
 @pytest.mark.parametrize(
@@ -292,7 +262,7 @@ def test_tokens_alone_must_keep_their_number():
     with pytest.raises(ValueError, match=r"use update\(tokens=..., order=...\)"):
         lab.tokens = ["dog", "bites", "man"]
     lab.update(tokens=["dog", "bites", "man"], order=[2, 1, 0])
-    assert lab.shuffled().same == [False, True, False]
+    assert words(lab)["same"] == [False, True, False]
 
 
 def test_the_lesson_fast_and_slow(visit, put):
@@ -446,11 +416,11 @@ def test_the_views_are_one_choice_of_four(visit, put, width):
     page.open(put(PositionLab().html()))
     views = page.page.get_by_role("group", name="View", exact=True).get_by_role("radio")
     assert views.count() == 4
-    for view, shown in zip(
+    for view, name in zip(
         views.all(), ("curves", "heatmap", "similarity", "order"), strict=True
     ):
         view.check()
-        assert page.said() == PositionLab(view=shown).summary()
+        assert page.said() == said_of(PositionLab(view=name))
         box = view.bounding_box()
         assert box["x"] + box["width"] <= width - 8
     assert page.page.locator(":checked").count() == 2  # the kind and the view
@@ -467,13 +437,13 @@ def test_the_line_of_code_computes_what_the_figure_shows(visit, put):
     names = {"torch": torch, "m": torch.arange(9)[:, None], "i": torch.arange(3)}
     names |= {"p": torch.zeros(9, 6), "d": 6, "base": 100.0}
     exec(code_of(page), names)
-    shown = torch.tensor(PositionLab(length=9, d_model=6, base=100).values())
-    torch.testing.assert_close(names["p"][:, ::2], shown[:, ::2], check_dtype=False)
+    waves = values(shown(PositionLab(length=9, d_model=6, base=100))).float()
+    torch.testing.assert_close(names["p"][:, ::2], waves[:, ::2])
     page.page.get_by_role("radio", name="ALiBi").check()
     names |= {"n": torch.arange(9), "scores": torch.zeros(9, 9), "slope": 0.25}
-    shown = torch.tensor(PositionLab("alibi", length=9).values())
+    added = values(shown(PositionLab("alibi", length=9))).float()
     exec(f"bias = {code_of(page)}", names)
-    torch.testing.assert_close(names["bias"], shown, check_dtype=False)
+    torch.testing.assert_close(names["bias"], added)
     page.page.get_by_role("radio", name="learned").check()
     assert code_of(page) == "x = embedding(ids) + table(m)"
     page.page.get_by_role("radio", name="none").check()
@@ -514,10 +484,7 @@ def test_no_positions_say_so_instead_of_an_empty_picture(visit, put, view):
     said = "all positions look alike, and order is invisible."
     assert said in page.page.locator(".picture").inner_text()
     assert page.page.locator(".picture svg").count() == 1
-    assert said in lab.drawing()
-    plot = lab.plot()
-    assert len(plot.axes) == 1
-    assert said in plot.axes[0].texts[0].get_text()
+    assert said in with_stills([lab.html()])[0]
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -526,7 +493,7 @@ def test_every_kind_in_every_view_fits_a_phone(visit, put, kind, view):
     page = visit(viewport={"width": 320, "height": 640})
     lab = PositionLab(kind, view=view)
     page.open(put(lab.html()))
-    assert page.said() == lab.summary()
+    assert page.said() == said_of(lab)
     assert page.page.locator(".error").is_hidden()
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
 

@@ -141,7 +141,7 @@ function pictureOf(svg, title, styles) {
   const common = Object.entries(COMMON).map(([name, value]) => ` ${name}="${value}"`);
   const label = ` role="img" aria-label="${escape(svg.getAttribute("aria-label") ?? title)}"`;
   const paper = `<rect width="100%" height="100%" fill="${COLORS.ground}"></rect>`;
-  const name = svg.closest(".panel")?.querySelector(".title")?.firstChild?.textContent;
+  const name = svg.closest(".panel")?.querySelector(".title")?.textContent.trim();
   const drawing = drawn(svg, styles).replace("<svg", `<svg${common.join("")}${label}`);
   return `${name ? `<p>${escape(name)}</p>` : ""}${drawing.replace(">", `>${paper}`)}`;
 }

@@ -129,7 +129,7 @@ export function pytorch(state, geometry) {
     ...(order ? shuffled(geometry) : build(geometry, values)),
     `shown = ${shown}`,
     `expected = ${expected}`,
-    "torch.testing.assert_close(shown, expected, rtol=0, atol=1e-3)",
+    "torch.testing.assert_close(shown, expected, rtol=0, atol=1e-4)",
     "",
   ].join("\n");
 }

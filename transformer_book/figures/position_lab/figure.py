@@ -2,13 +2,9 @@
 
 from typing import Any
 
-import numpy as np
 import traitlets
 
 from transformer_book.figures.figure import RoundedFigure
-from transformer_book.figures.position_lab import numbers
-from transformer_book.figures.position_lab import picture as pictures
-from transformer_book.figures.position_lab import text as words
 from transformer_book.figures.state import (
     StateError,
     Values,
@@ -16,7 +12,6 @@ from transformer_book.figures.state import (
     check_matrix,
     check_tokens,
     check_value,
-    number,
 )
 
 KINDS = ["none", "sinusoidal", "learned", "alibi"]
@@ -89,80 +84,6 @@ class PositionLab(RoundedFigure):
         check_tokens(state["tokens"], 2, 10)
         _check_order(state["order"], len(state["tokens"]))
         _check_rows(state["rows"], len(state["tokens"]))
-
-    def shape(self) -> tuple[int, int]:
-        """Return how many positions and dimensions are shown: a table ends."""
-        if self.kind == "learned" and self.rows:
-            return min(self.length, len(self.rows)), min(
-                self.d_model, len(self.rows[0])
-            )
-        return self.length, self.d_model
-
-    def values(self) -> list[list[float]]:
-        """Return the shown matrix: positions by dimensions; ALiBi: queries by keys."""
-        length, d_model = self.shape()
-        if self.kind == "alibi":
-            return as_lists(self._bias(length))
-        return as_lists(self._vectors(length, d_model))
-
-    def similarity(self) -> list[list[float]]:
-        """Return dot products of positions; ALiBi: what is added to the scores."""
-        values = np.array(self.values())
-        return as_lists(values if self.kind == "alibi" else values @ values.T)
-
-    def shown_dimensions(self) -> list[int]:
-        """Return the rows of the curves: dimensions, or heads for ALiBi."""
-        count = self.n_heads if self.kind == "alibi" else self.shape()[1]
-        if shown := [i for i in self.dimensions if i < count]:
-            return shown
-        if self.kind == "alibi":
-            return sorted({0, count // 3, count - 1})
-        return sorted({0, numbers.slow_dimension(*self.shape(), self.base)})
-
-    def shuffled(self) -> numbers.Shuffle:
-        """Return what becomes of each word of the shuffled sentence."""
-        n = len(self.tokens)
-        vectors = self._vectors(n, self.shape()[1])
-        return numbers.shuffle(self.tokens, self.order, vectors, self._bias(n))
-
-    def bias_of(self, head: int) -> list[list[float]]:
-        """Return what a head adds to the scores: queries by keys."""
-        length, _ = self.shape()
-        return as_lists(numbers.score_bias(self.kind, length, self.n_heads, head))
-
-    def _bias(self, length: int) -> Any:
-        head = min(self.head, self.n_heads - 1)
-        return numbers.score_bias(self.kind, length, self.n_heads, head)
-
-    def _vectors(self, length: int, d_model: int) -> Any:
-        return numbers.position_vectors(
-            self.kind, length, d_model, self.base, self.rows
-        )
-
-    def summary(self) -> str:
-        """Say what is held, or what the kind does, with its numbers."""
-        return words.sentence(self)
-
-    def table(self) -> tuple[list[str], list[list[Any]]]:
-        """Give the numbers of the view: the matrix, similarities, or the words."""
-        if self.view == "order":
-            return words.word_table(self)
-        if self.view == "similarity":
-            return words.similarity_table(self)
-        rows = [
-            [i, *(number(x, 4) for x in row)] for i, row in enumerate(self.values())
-        ]
-        alibi = self.kind == "alibi"
-        heads = [f"key {i}" if alibi else f"dim {i}" for i in range(len(rows[0]) - 1)]
-        return ["query" if alibi else "position", *heads], rows
-
-    def drawing(self) -> str:
-        """Draw the view as plain SVG."""
-        return pictures.drawing(self)
-
-    def _plotted(self) -> Any:
-        """Draw the view with matplotlib."""
-        return pictures.plot(self)
 
 
 def _check_dimensions(dimensions: list[int]) -> None:

@@ -1,8 +1,11 @@
-// The numbers that PositionLab shows; the twin of position_values.py. No DOM.
+// The numbers that PositionLab shows. No DOM.
 const PRIME = 2 ** 31 - 1;
 const WIDEST = 64;
 
-/** Random numbers in 0..1 without end (Park and Miller 1988), the same as Python's. */
+/**
+ * Random numbers in 0..1 without end, exact everywhere. Source: Park and Miller 1988,
+ * "Random number generators: good ones are hard to find".
+ */
 export function draws(seed) {
   const next = () => (seed = (48271 * seed) % PRIME);
   for (let i = 0; i < 3; i++) next();

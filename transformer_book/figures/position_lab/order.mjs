@@ -2,28 +2,81 @@
 import { line, short, tokenText } from "../kit/index.mjs";
 import { SIGN, box, edges, largest, shades } from "./shades.mjs";
 
+const wide = (text) => SIGN * [...text].length;
+
 /** A number for a narrow place: 1.64, <.01, 0. */
 const brief = (x) => (x > 1e-9 && x < 0.005 ? "<.01" : short(x));
 
-/** The two sentences above each other, every word over its input vector. */
-export function sentences({ state: { tokens, order, other: picked }, words, room }) {
-  const { before, after, same, change } = words;
-  const texts = tokens.map((token) => tokenText(token, room < 400 ? 7 : 10));
-  const wide = (text) => SIGN * [...text].length;
-  const step = Math.max(30, Math.min(84, Math.floor((room - 92) / tokens.length)));
+/** Where the two sentences stand: one above the other, every word over its vector. */
+function frameOf(texts, room) {
+  const step = Math.max(30, Math.min(84, Math.floor((room - 92) / texts.length)));
   const two = Math.max(...texts.map(wide)) > step - 4; // every other word stands lower
   const head = two ? 44 : 20;
   const center = (i) => 66 + Math.round((i + 0.5) * step);
   const bar = 2 * Math.floor(0.4 * step);
-  const columns = tokens.map((_, i) => [center(i) - bar / 2, center(i) + bar / 2]);
+  const columns = texts.map((_, i) => [center(i) - bar / 2, center(i) + bar / 2]);
   const [high, low] = [head + 22, head + 138];
-  const end = low + 72;
+  return { step, two, head, center, bar, columns, high, low, end: low + 72 };
+}
+
+/** One row of words: [x, y, text, number of the word as written]. */
+const wordsAt = ({ center, two }, top, row, texts) =>
+  row.map((old, i) => [center(i), top + 24 * (two && i % 2), texts[old], old]);
+
+function pathsOf(
+  { tokens, order, other: picked },
+  { before, after, same },
+  frame,
+  all,
+) {
+  const { columns, high, low, center } = frame;
   const most = largest([...before, ...after]);
   const paint = (rows, top) =>
     shades(columns, edges(top, rows[0].length, 72), (r, c) => rows[c][r] / most);
-  const names = (top, row) =>
-    row.map((old, i) => [center(i), top + 24 * (two && i % 2), texts[old], old]);
-  const [written, shuffled] = [names(10, [...tokens.keys()]), names(end + 32, order)];
+  const link = (old, place) =>
+    line([
+      [center(old), high + 76],
+      [center(place), low - 4],
+    ]);
+  const chip = ([x, y, text]) =>
+    box(x - wide(text) / 2 - 5, y - 10, x + wide(text) / 2 + 5, y + 10);
+  const kindOf = (place) =>
+    `link${same[place] ? "" : " broken"}${picked === place ? " bold" : ""}`;
+  return [
+    ...paint(before, high),
+    ...paint(after, low),
+    ...order.map((old, place) => [link(old, place), kindOf(place)]),
+    ...all
+      .filter(([, , , old]) => old === order[picked])
+      .map((word) => [chip(word), "chip"]),
+  ];
+}
+
+function textsOf(tokens, { same, change }, { center, head, end }, all) {
+  return [
+    ...all.map(([x, y, text]) => [x, y, text, "token"]),
+    ...tokens.flatMap((_, i) => [
+      [center(i), head + 10, i, "position"],
+      [center(i), end + 13, i, "position"],
+      [center(i), end + head + 52, same[i] ? "✓" : "✗"],
+      [center(i), end + head + 92, brief(change[i])],
+    ]),
+    [0, head + 10, "∿ position", "position", "start"],
+    [0, end + 13, "∿ position", "position", "start"],
+    [0, end + head + 34, "Input vector: ✓ as above, ✗ new", "quiet", "start"],
+    [0, end + head + 74, "Its output changes by", "quiet", "start"],
+  ];
+}
+
+/** A shape (see picture.mjs) of the two sentences. */
+export function sentences({ state, words, room }) {
+  const { tokens, order } = state;
+  const { same, change } = words;
+  const texts = tokens.map((token) => tokenText(token, room < 400 ? 7 : 10));
+  const frame = frameOf(texts, room);
+  const { step, two, head, bar, columns, low, end } = frame;
+  const written = wordsAt(frame, 10, [...tokens.keys()], texts);
+  const shuffled = wordsAt(frame, end + 32, order, texts);
   const all = [...written, ...shuffled];
   return {
     kind: "word",
@@ -34,37 +87,10 @@ export function sentences({ state: { tokens, order, other: picked }, words, room
     title: "Tap two words to swap them",
     note: "above as written, below in the new order",
     text: ([, i]) =>
-      `${texts[order[i]]}: ${same[i] ? "the same" : "new"} input vector, output changes by ${brief(change[i])}`,
-    paths: [
-      ...paint(before, high),
-      ...paint(after, low),
-      ...order.map((old, place) => [
-        line([
-          [center(old), high + 76],
-          [center(place), low - 4],
-        ]),
-        `link${same[place] ? "" : " broken"}${picked === place ? " bold" : ""}`,
-      ]),
-      ...all
-        .filter(([, , , old]) => old === order[picked])
-        .map(([x, y, text]) => [
-          box(x - wide(text) / 2 - 5, y - 10, x + wide(text) / 2 + 5, y + 10),
-          "chip",
-        ]),
-    ],
-    texts: [
-      ...all.map(([x, y, text]) => [x, y, text, "token"]),
-      ...tokens.flatMap((_, i) => [
-        [center(i), head + 10, i, "position"],
-        [center(i), end + 13, i, "position"],
-        [center(i), end + head + 52, same[i] ? "✓" : "✗"],
-        [center(i), end + head + 92, brief(change[i])],
-      ]),
-      [0, head + 10, "∿ position", "position", "start"],
-      [0, end + 13, "∿ position", "position", "start"],
-      [0, end + head + 34, "Input vector: ✓ as above, ✗ new", "quiet", "start"],
-      [0, end + head + 74, "Its output changes by", "quiet", "start"],
-    ],
+      `${texts[order[i]]}: ${same[i] ? "the same" : "new"} input vector, ` +
+      `output changes by ${brief(change[i])}`,
+    paths: pathsOf(state, words, frame, all),
+    texts: textsOf(tokens, words, frame, all),
     pick(px, py) {
       const row = py < low - 31 ? written : shuffled;
       const y = py - row[0][1] - 12;

@@ -37,8 +37,8 @@ export function shades(columns, lines, at) {
   return [
     ...Object.entries(fills).map(([k, d]) => [
       d,
-      k > 0 ? "plus" : "minus",
-      Math.abs(k) / STEPS,
+      Number(k) > 0 ? "plus" : "minus",
+      Math.abs(Number(k)) / STEPS,
     ]),
     ...Object.entries(strokes).map(([name, d]) => [d, name]),
   ];

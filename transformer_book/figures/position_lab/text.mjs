@@ -1,4 +1,4 @@
-// What PositionLab says; position_words.py says the same. No DOM.
+// What PositionLab says. No DOM.
 import { number, quote, short, tokenText } from "../kit/index.mjs";
 import { slopeOf } from "./numbers.mjs";
 

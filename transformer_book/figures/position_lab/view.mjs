@@ -1,11 +1,12 @@
 // PositionLab: none, sinusoidal, learned and ALiBi positions side by side.
 import { join, set } from "../kit/index.mjs";
-import * as must from "../kit/index.mjs";
 import { CODE, EQUATIONS, pytorch } from "./code.mjs";
+import { curves } from "./curves.mjs";
+import { heatmap } from "./heatmap.mjs";
+import { RANGES, layout, locked, sizes } from "./layout.mjs";
+import { shuffledOrder } from "./numbers.mjs";
 import { sentences } from "./order.mjs";
 import { picture } from "./picture.mjs";
-import { curves, heatmap } from "./layout.mjs";
-import { dot, positionVectors, scoreBias, shuffle, shuffledOrder } from "./numbers.mjs";
 import { commas, sentence, table } from "./text.mjs";
 
 const KINDS = [
@@ -20,119 +21,37 @@ const VIEWS = [
   ["similarity", "similarity"],
   ["order", "word order"],
 ];
-const RANGES = {
-  length: [2, 64],
-  d_model: [2, 64],
-  base: [1, 1e6],
-  n_heads: [1, 16],
-  head: [0, 15],
-  position: [0, 63],
-  other: [-1, 63],
-  dimension: [-1, 63],
+/** Picks a word; a second one changes places with the first. */
+function pick(place, { order, other }) {
+  if (!(other in order)) return { other: place };
+  const from = (i) => (i === place ? other : i === other ? place : i);
+  return { order: order.map((_, i) => order[from(i)]) };
+}
+
+const HOLD = {
+  cell: (dimension, position) => ({ dimension, position }),
+  pair: (position, other) => ({ position, other }),
+  word: (_, place, state) => pick(place, state),
 };
 
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const { tokens, rows, d_model: d } = state;
-  const n = tokens?.length;
-  must.keep(state, {
-    ...must.wholes(RANGES),
-    base: must.real(1, 1e6),
-    kind: must.one("none", "sinusoidal", "learned", "alibi"),
-    view: must.one("curves", "heatmap", "similarity", "order"),
-    dimensions: must.list(must.whole(0, 63), 0, 5),
-    tokens: must.list(must.text, 2, 10),
-    order: must.list(must.whole(0, n - 1), n),
-    rows: must.table(rows?.length && Math.max(n, Math.min(64, rows.length)), rows, 64),
-  });
-  if (d % 2 || new Set(state.order).size < n)
-    throw Error(`d_model must be even, order each place once, got ${[d, state.order]}`);
-}
-
-/** How much is shown: a table ends somewhere, and so what is held may be beyond. */
-function sizes({ kind, rows, length, d_model: width, position, n_heads: heads, head }) {
-  const table = kind === "learned" && rows.length ? rows : null;
-  const most = Math.min(length, table?.length ?? length);
-  return {
-    length: most,
-    width: Math.min(width, table?.[0].length ?? width),
-    m: Math.min(position, most - 1),
-    head: Math.min(head, heads - 1),
-    alibi: kind === "alibi",
-  };
-}
-
-/**
- * The lines of the curves: heads for ALiBi, else a fast dimension and a slow one, the
- * slowest that leaves the zero line.
- */
-function shownDimensions(
-  { dimensions, n_heads: heads, base },
-  { alibi, width, length },
-) {
-  const count = alibi ? heads : width;
-  const own = dimensions.filter((i) => i < count);
-  if (own.length) return own;
-  let slow = width > 2 ? 2 : 0;
-  while (slow + 2 < width && (length - 1) * base ** (-(slow + 2) / width) >= 0.5)
-    slow += 2;
-  return [...new Set(alibi ? [0, Math.floor(count / 3), count - 1] : [0, slow])];
-}
-
-/** Everything that is drawn or said, from the state alone. */
-export function layout(state, room = 680) {
-  check(state);
-  const size = sizes(state);
-  const { length, width, head, alibi } = size;
-  const values = alibi
-    ? scoreBias(state, length, head)
-    : positionVectors(state, length, width);
-  const similarity = alibi ? values : values.map((a) => values.map((b) => dot(a, b)));
-  const geometry = {
-    state,
-    ...size,
-    room,
-    values,
-    similarity,
-    shown: shownDimensions(state, size),
-  };
-  if (state.view !== "order") return geometry;
-  const n = state.tokens.length;
-  const added = positionVectors(state, n, width);
-  return {
-    ...geometry,
-    added,
-    words: shuffle(state.tokens, state.order, added, scoreBias(state, n, head)),
-  };
-}
-
-/** What the reader holds: ["cell", dimension, m], ["pair", m, n], ["word", 0, place] or null. */
-export function locked(state) {
-  const { view, tokens, other, dimension } = state;
-  const { m, length, width, alibi } = sizes(state);
-  if (view === "order") return other in tokens ? ["word", 0, other] : null;
-  if ((view === "similarity" || alibi) && other >= 0 && other < length)
-    return ["pair", m, other];
-  return !alibi && dimension >= 0 && dimension < width ? ["cell", dimension, m] : null;
-}
-
-/** The patch that holds `active`; a second word changes places with the first. */
+/** The patch that holds `active`, or lets go of all. */
 function lock(active, state) {
   const [kind, a, b] = active ?? [];
-  const { order, other } = state;
-  const from = (place) => (place === b ? other : place === other ? b : place);
-  return {
-    other: -1,
-    dimension: -1,
-    ...(kind === "cell"
-      ? { dimension: a, position: b }
-      : kind === "pair"
-        ? { position: a, other: b }
-        : kind === "word" &&
-          (other in order
-            ? { order: order.map((_, i) => order[from(i)]) }
-            : { other: b })),
-  };
+  return { other: -1, dimension: -1, ...HOLD[kind]?.(a, b, state) };
+}
+
+/** The pictures of a view, each with what it shows. */
+function shapes(geometry, active, { heat, below, order }) {
+  const { view, kind: type } = geometry.state;
+  if (view === "order") return [[order, sentences(geometry)]];
+  const [kind, a, b] = active;
+  const m = { cell: b, pair: a }[kind] ?? geometry.m;
+  const map = heatmap(geometry, m);
+  if (view === "heatmap" || type === "none") return [[heat, map]];
+  return [
+    [heat, map],
+    [below, curves(geometry, map, active, m)],
+  ];
 }
 
 function controls(ui) {
@@ -185,11 +104,11 @@ function controls(ui) {
 }
 
 function build(ui) {
-  const [heat, below, order] = [
-    "Heatmap",
-    "Curves",
-    "The words of the shuffled sentence",
-  ].map((label) => picture(ui, label));
+  const parts = {
+    heat: picture(ui, "Heatmap"),
+    below: picture(ui, "Curves"),
+    order: picture(ui, "The words of the shuffled sentence"),
+  };
   let stage = null;
   return {
     controls: controls(ui),
@@ -197,23 +116,10 @@ function build(ui) {
       equation: ({ kind }) => EQUATIONS[kind],
       code: ({ kind }) => CODE[kind],
     },
-    picture: [heat.node],
+    picture: [parts.heat.node],
     draw(geometry) {
-      const { view, kind: type } = geometry.state;
-      const active = ui.active() ?? [];
-      const [kind, a, b] = active;
-      const m = kind === "cell" ? b : kind === "pair" ? a : geometry.m;
-      const map = heatmap(geometry, m);
-      const shown =
-        view === "order"
-          ? [[order, sentences(geometry)]]
-          : view === "heatmap" || type === "none"
-            ? [[heat, map]]
-            : [
-                [heat, map],
-                [below, curves(geometry, map, active, m)],
-              ];
-      stage ??= heat.node.parentNode;
+      const shown = shapes(geometry, ui.active() ?? [], parts);
+      stage ??= parts.heat.node.parentNode;
       join(
         stage,
         shown,
