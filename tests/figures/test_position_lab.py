@@ -258,7 +258,7 @@ def test_bad_states_say_why(state, message):
 
 
 def test_tokens_alone_must_keep_their_number():
-    lab = PositionLab()
+    lab = PositionLab(view="order")
     with pytest.raises(ValueError, match=r"use update\(tokens=..., order=...\)"):
         lab.tokens = ["dog", "bites", "man"]
     lab.update(tokens=["dog", "bites", "man"], order=[2, 1, 0])
