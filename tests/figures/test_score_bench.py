@@ -1,23 +1,34 @@
-"""ScoreBench: the numbers, the lesson, and that browser and Python say the same."""
+"""ScoreBench: its numbers are PyTorch's, the lesson, and what it says."""
 
 import itertools
-import json
 import math
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pytest
 import torch
-from figure_page import run_node
+from figure_page import said_of, shown, shown_all
 from touch import FINGER, swipe, tab_stops
 
 from transformer_book.figures import ScoreBench
-from transformer_book.figures.score_bench.numbers import random_scores
-from transformer_book.figures.state import number
 
-SHOWN = Path(__file__).parent / "shown.mjs"
 WIDTHS = [2**power for power in range(1, 10)]
-NUMBERS = ("row", "weights", "spread", "largest")
+
+
+@cache
+def random_vectors(seed):
+    """32 queries and 32 keys of width 512, by Park and Miller's generator (1988)."""
+    numbers = []
+    for _ in range(3 + 2 * 32 * 512):  # the first three would still show the seed
+        seed = 48271 * seed % (2**31 - 1)
+        numbers.append(seed / (2**31 - 1))
+    uniform = torch.tensor(numbers[3:], dtype=torch.float64).reshape(2, 32, 512)
+    return math.sqrt(3) * (2 * uniform - 1)
+
+
+def random_scores(seed, width):
+    queries, keys = random_vectors(seed)[..., :width]
+    return queries @ keys.T
 
 
 @pytest.fixture(scope="module")
@@ -33,46 +44,60 @@ def answers():
         for seed, width in itertools.product((1, 43, 999), WIDTHS)
     ]
     benches += [ScoreBench([0, 0], [1, 1]), ScoreBench([2, 0], [-3, 0])]
-    states = json.dumps([bench.state() for bench in benches])
-    made = json.loads(run_node(SHOWN, "score_bench", stdin=states))
-    return list(zip(benches, made, strict=True))
+    return list(zip(benches, shown_all(benches), strict=True))
 
 
-def test_browser_draws_and_computes_the_same_numbers(answers):
-    for bench, answer in answers:
-        for name, mine in (("plain", bench.plain()), ("scaled", bench.scaled())):
-            theirs = answer["geometry"][name]
-            assert (theirs["bins"], theirs["beyond"]) == (mine.bins, mine.beyond)
-            for part in NUMBERS:
-                np.testing.assert_allclose(
-                    theirs[part], getattr(mine, part), rtol=1e-11, atol=1e-300
-                )
-        mine, theirs = bench.alignment(), answer["geometry"]["alignment"]
-        for part in ("score", "lengths", "degrees"):
-            np.testing.assert_allclose(theirs[part], getattr(mine, part), atol=1e-12)
+def test_the_numbers_are_pytorchs(answers):
+    assert any("one of them is 0" in page.sentence for _, page in answers)
+    for bench, page in answers:
+        plain = random_scores(bench.seed, bench.width)
+        both = {"plain": plain, "scaled": plain / math.sqrt(bench.width)}
+        for name, scores in both.items():
+            mine = page.geometry[name]
+            weights = scores.softmax(dim=-1)
+            want = {
+                "row": scores[0],
+                "weights": weights[0],
+                "spread": scores.std(correction=0),
+                "largest": weights.amax(dim=-1).mean(),
+            }
+            for part, value in want.items():
+                np.testing.assert_allclose(mine[part], value, rtol=1e-9, atol=1e-12)
+            counts = [((scores >= x) & (scores < x + 1)).sum() for x in range(-64, 64)]
+            assert mine["bins"] == counts
+            assert mine["beyond"] == 32 * 32 - sum(counts)
+        pair = page.geometry["alignment"]
+        q, k = torch.tensor([bench.query, bench.key], dtype=torch.float64)
+        np.testing.assert_allclose(pair["score"], q @ k, atol=1e-12)
+        np.testing.assert_allclose(pair["lengths"], [q.norm(), k.norm()], atol=1e-12)
+        if min(pair["lengths"]) > 0:
+            cosine = torch.cosine_similarity(q, k, dim=0)
+            degrees = math.radians(pair["degrees"])
+            np.testing.assert_allclose(math.cos(degrees), cosine, atol=1e-12)
 
 
-def test_browser_says_the_same_sentence(answers):
-    assert any("one of them is 0" in answer["sentence"] for _, answer in answers)
-    for bench, answer in answers:
-        assert answer["sentence"] == bench.summary()
-
-
-def test_browser_shows_the_same_table(answers):
-    for bench, answer in answers:
-        header, rows = bench.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+def test_the_table_holds_the_first_querys_scores_and_weights(answers):
+    for _, page in answers[::5]:
+        assert page.table["header"] == [
+            *("key", "score", "weight", "divided score", "its weight"),
+        ]
+        columns = np.array(page.rows, dtype=float).T
+        names = [
+            (part, kind) for part in ("plain", "scaled") for kind in ("row", "weights")
+        ]
+        for column, (part, kind) in zip(columns[1:], names, strict=True):
+            np.testing.assert_allclose(column, page.geometry[part][kind], atol=5.1e-5)
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(answers):
-    for bench, answer in answers[::4]:
+    for bench, page in answers[::4]:
         names = {}
-        exec(answer["pytorch"], names)
+        exec(page.pytorch, names)
         assert names["queries"].shape == (32, bench.width)
 
 
 def test_copied_pytorch_fails_when_a_number_is_wrong(answers):
-    code = answers[4][1]["pytorch"]
+    code = answers[4][1].pytorch
     for right, wrong in (
         ("2 * numbers - 1", "2 * numbers"),
         ("scores / math.sqrt(", "scores / (1 + "),
@@ -86,47 +111,21 @@ def test_copied_pytorch_fails_when_a_number_is_wrong(answers):
 
 def test_the_vectors_have_mean_0_and_variance_1_and_so_scores_have_variance_d():
     seeds, width = range(1, 41), 64
-    scores = np.stack([random_scores(seed, width) for seed in seeds])
+    scores = torch.stack([random_scores(seed, width) for seed in seeds])
     assert abs(scores.mean()) < 0.5
     assert abs(scores.std() / math.sqrt(width) - 1) < 0.02
 
 
-def test_a_wider_score_goes_on_from_the_narrower_one():
-    changes = random_scores(5, 4) - random_scores(5, 2)
-    assert 0 < np.abs(changes).max() <= 2 * 3  # two products of numbers up to sqrt 3
-
-
-def test_histograms_count_every_score(answers):
-    for bench, _ in answers:
-        for scores in (bench.plain(), bench.scaled()):
-            assert sum(scores.bins) + scores.beyond == 32 * 32
-    wide = random_scores(43, 512)
-    bins, beyond, *_ = ScoreBench(width=512).plain()
-    assert bins[-1] == ((wide >= 63) & (wide < 64)).sum()
-    assert bins[0] == ((wide >= -64) & (wide < -63)).sum()
-    assert beyond == (np.abs(wide) > 64).sum() > 0
-    assert bins[64] == ((wide >= 0) & (wide < 1)).sum()
-
-
-def test_weights_are_torchs_softmax():
-    bench = ScoreBench(width=16)
-    scores = torch.tensor(random_scores(43, 16))
-    for shown, divided in ((bench.plain(), scores), (bench.scaled(), scores / 4)):
-        weights = divided.softmax(dim=-1)
-        torch.testing.assert_close(torch.tensor(shown.weights).double(), weights[0])
-        assert shown.largest == pytest.approx(weights.amax(dim=-1).mean().item())
-        assert shown.spread == pytest.approx(divided.std(correction=0).item())
-
-
 @pytest.mark.parametrize("seed", [1, 43, 200, 999])
 def test_the_lesson_holds_for_any_draw(seed):
-    benches = [ScoreBench(width=width, seed=seed) for width in WIDTHS]
-    plain = [bench.plain().spread for bench in benches]
-    assert plain == sorted(plain)
-    assert benches[-1].plain().largest > 0.85
-    for bench in benches:
-        assert 0.9 < bench.scaled().spread < 1.15
-        assert bench.scaled().largest < 0.25
+    pages = shown_all([ScoreBench(width=width, seed=seed) for width in WIDTHS])
+    plain = [page.geometry["plain"] for page in pages]
+    spreads = [scores["spread"] for scores in plain]
+    assert spreads == sorted(spreads)
+    assert plain[-1]["largest"] > 0.85
+    for page in pages:
+        assert 0.9 < page.geometry["scaled"]["spread"] < 1.15
+        assert page.geometry["scaled"]["largest"] < 0.25
 
 
 def test_vectors_are_kept_at_four_digits_as_the_page_gets_them():
@@ -137,11 +136,9 @@ def test_vectors_are_kept_at_four_digits_as_the_page_gets_them():
 
 
 def test_a_score_is_alignment():
-    across = ScoreBench([0, 2], [3, 0])
-    assert across.summary().startswith("q · k = 0.00, 90.0° apart.")
-    assert ScoreBench([2, 0], [-3, 0]).summary().startswith("q · k = -6.00, 180.0°")
-    score, (q, k), degrees = ScoreBench().alignment()
-    assert score == pytest.approx(q * k * math.cos(math.radians(degrees)))
+    across, against = ScoreBench([0, 2], [3, 0]), ScoreBench([2, 0], [-3, 0])
+    assert said_of(across).startswith("q · k = 0.00, 90.0° apart.")
+    assert said_of(against).startswith("q · k = -6.00, 180.0°")
 
 
 ANGLES = [
@@ -155,12 +152,12 @@ ANGLES = [
 def test_the_angle_fits_the_product(visit, put, case):
     query, key, score, angle = case
     bench = ScoreBench(query, key)
-    assert bench.summary().startswith(f"q · k = {score}, {angle}° apart.")
-    (q, k), cosine = bench.alignment().lengths, math.cos(math.radians(float(angle)))
-    assert number(q * k * cosine) == score
+    assert said_of(bench).startswith(f"q · k = {score}, {angle}° apart.")
+    q, k = shown(bench).geometry["alignment"]["lengths"]
+    assert f"{q * k * math.cos(math.radians(float(angle))):.2f}" == score
     page = visit()
     page.open(put(bench.html()))
-    assert page.said() == bench.summary()
+    assert page.said() == said_of(bench)
     product = page.page.locator("text[data-part=score]")
     assert product.inner_html().endswith(f" × cos {angle}° ≈ {score}")
     tip = page.page.get_by_role("slider", name="key vector")
@@ -252,13 +249,10 @@ def test_scores_beyond_the_histogram_are_counted_and_not_piled_up(visit, put):
     page = visit()
     bench = ScoreBench(width=512)
     page.open(put(bench.html()))
-    beyond = int((np.abs(random_scores(43, 512)) > 64).sum())
+    beyond = int((random_scores(43, 512).abs() > 64).sum())
     told = f"spread 22.4, {beyond} more beyond ±64"
     labels = page.page.locator("svg text.strong", has_text="spread")
     assert labels.all_text_contents() == [f"q · k: {told}", "q · k / √512: spread 1.0"]
-    assert told in bench.drawing()
-    assert f"{beyond} more beyond" in bench.plot().axes[1].get_xlabel()
-    assert "beyond" not in ScoreBench(width=2).drawing()
 
 
 def test_a_phone_shows_the_width_and_the_weights_at_once(visit, put):
@@ -354,7 +348,7 @@ def test_draw_again_draws_others_and_goes_round(visit, put):
     page.open(put(ScoreBench(seed=1000).html()))
     before = page.page.locator(".bar").first.get_attribute("d")
     page.page.get_by_role("button", name="Draw others").click()
-    assert page.said() == ScoreBench(seed=1).summary()
+    assert page.said() == said_of(ScoreBench(seed=1))
     assert page.page.locator(".bar").first.get_attribute("d") != before
 
 
@@ -401,10 +395,10 @@ def test_the_grey_bar_is_named(visit, put):
 )
 def test_what_is_equal_only_about_is_marked_so(visit, put, width, root):
     bench = ScoreBench(width=width)
-    assert f" once divided by {root}. " in bench.summary()
+    assert f" once divided by {root}. " in said_of(bench)
     page = visit()
     page.open(put(bench.html()))
-    assert page.said() == bench.summary()
+    assert page.said() == said_of(bench)
     product = page.page.locator("text[data-part=score]")
     assert product.inner_html() == "2.12 × 2.22 × cos 37.2° ≈ 3.75"
 

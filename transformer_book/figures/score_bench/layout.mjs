@@ -1,6 +1,17 @@
 // Where everything stands: the plane, the histograms, the weights. Pure: no DOM.
-import { cividis, line, number, percent, scale } from "../kit/index.mjs";
-import { COUNT, REACH } from "./numbers.mjs";
+import {
+  cividis,
+  keep,
+  line,
+  list,
+  number,
+  percent,
+  real,
+  rule,
+  scale,
+  whole,
+} from "../kit/index.mjs";
+import { COUNT, REACH, WIDEST, alignment, bench } from "./numbers.mjs";
 import { angle } from "./text.mjs";
 
 export const SPAN = 3; // of the plane, on each side of 0
@@ -178,4 +189,25 @@ export function bars({ state, plain, scaled }, active, room, high) {
     },
     box: ([, j]) => ({ x: left + j * step, y: 24, width: step, height: end - 22 }),
   };
+}
+
+function check(state) {
+  const vector = list(real(-SPAN, SPAN), 2);
+  keep(state, {
+    query: vector,
+    key: vector,
+    width: rule(
+      `a power of two from 2 to ${WIDEST}`,
+      (x) =>
+        Number.isInteger(x) && x > 1 && x <= WIDEST && Number.isInteger(Math.log2(x)),
+    ),
+    seed: whole(1, 1000),
+    held: whole(-1, COUNT - 1),
+  });
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, room = 680) {
+  check(state);
+  return { state, room, alignment: alignment(state), ...bench(state) };
 }

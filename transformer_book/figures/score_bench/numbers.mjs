@@ -1,4 +1,4 @@
-// The numbers that ScoreBench shows; the twin of score_values.py. No DOM.
+// The numbers that ScoreBench shows. No DOM.
 import { draws } from "../position_lab/numbers.mjs";
 
 export const COUNT = 32; // queries, and keys

@@ -1,4 +1,4 @@
-// What ScoreBench says, in words, tables and code; score_bench.py says the same. No DOM.
+// What ScoreBench says, in words, tables and code. No DOM.
 import { number, percent, pythonRows, short } from "../kit/index.mjs";
 import { COUNT, WIDEST } from "./numbers.mjs";
 

@@ -1,45 +1,9 @@
 // ScoreBench: one score is alignment; scores of wide random vectors make softmax saturate.
-import {
-  fill,
-  h,
-  keep,
-  list,
-  pad,
-  panel,
-  real,
-  rule,
-  s,
-  set,
-  whole,
-} from "../kit/index.mjs";
-import { SPAN, bars, histograms, plane, rooms } from "./layout.mjs";
+import { fill, h, pad, panel, s, set } from "../kit/index.mjs";
+import { bars, histograms, layout, plane, rooms } from "./layout.mjs";
 import { tip } from "./tip.mjs";
-import { COUNT, WIDEST, alignment, bench } from "./numbers.mjs";
+import { COUNT } from "./numbers.mjs";
 import { pytorch, sentence, table } from "./text.mjs";
-
-export { pytorch, sentence, table };
-
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const vector = list(real(-SPAN, SPAN), 2);
-  keep(state, {
-    query: vector,
-    key: vector,
-    width: rule(
-      `a power of two from 2 to ${WIDEST}`,
-      (x) =>
-        Number.isInteger(x) && x > 1 && x <= WIDEST && Number.isInteger(Math.log2(x)),
-    ),
-    seed: whole(1, 1000),
-    held: whole(-1, COUNT - 1),
-  });
-}
-
-/** Everything that is drawn or said, from the state alone. */
-export function layout(state, room = 680) {
-  check(state);
-  return { state, room, alignment: alignment(state), ...bench(state) };
-}
 
 export const locked = ({ held }) => (held >= 0 && held < COUNT ? [0, held] : null);
 
