@@ -1,25 +1,22 @@
-"""ShapeLedger: counts real decoders, and what browser and Python say is the same."""
+"""ShapeLedger: it counts as real decoders and PyTorch do, and says so."""
 
 import json
 import random
-from pathlib import Path
+import re
 
 import pytest
 import torch
-from figure_page import run_node
+from figure_page import run_node, said_of, shown, shown_all
 from playwright.sync_api import expect
 from torch.utils.flop_counter import FlopCounterMode
 from touch import FINGER
 
 from transformer_book.figures import ShapeLedger
-from transformer_book.figures.shape_ledger.lines import own_places, sources
-from transformer_book.figures.shape_ledger.text import compact
 from transformer_lib.attention import attention, attention_weights
 from transformer_lib.blocks import Config
 from transformer_lib.decoder import GPT2_SMALL, Decoder
 from transformer_lib.multihead import split_heads
 
-LAYOUT = Path(__file__).parent / "layout.mjs"
 COMPACT = """
 import { readFileSync } from "node:fs";
 import { compact } from "./transformer_book/figures/shape_ledger/text.mjs";
@@ -74,15 +71,10 @@ def config_of(ledger: ShapeLedger) -> Config:
     )
 
 
-def ask_node(figures):
-    states = json.dumps([figure.state() for figure in figures])
-    return json.loads(run_node(LAYOUT, "shape_ledger", stdin=states))
-
-
 @pytest.fixture(scope="module")
 def pairs():
     made = ledgers()
-    return list(zip(made, ask_node(made), strict=True))
+    return list(zip(made, shown_all(made), strict=True))
 
 
 def n_parameters(config: Config) -> int:
@@ -92,26 +84,21 @@ def n_parameters(config: Config) -> int:
 
 
 def test_gpt2_small_has_its_parameters():
-    assert ShapeLedger().n_params() == n_parameters(GPT2_SMALL) == 124_439_808
     larger = ShapeLedger(d_model=1600, n_heads=25, n_layers=48)
-    assert larger.n_params() == n_parameters(config_of(larger)) == 1_557_611_200
+    small, xl = (page.geometry["params"] for page in shown_all([ShapeLedger(), larger]))
+    assert small == n_parameters(GPT2_SMALL) == 124_439_808
+    assert xl == n_parameters(config_of(larger)) == 1_557_611_200
 
 
-def test_total_is_what_real_decoders_hold(pairs):
-    for ledger, answer in pairs[:60]:
-        model = Decoder(config_of(ledger))
-        real = sum(parameter.numel() for parameter in model.parameters())
-        assert real == ledger.n_params() == answer["geometry"]["params"]
-
-
-def test_flops_are_those_that_pytorch_counts(pairs):
-    for ledger, answer in pairs[:60]:
+def test_totals_are_what_real_decoders_hold_and_pytorch_counts(pairs):
+    for ledger, page in pairs[:60]:
         model = Decoder(config_of(ledger), attend=attention)
         tokens = torch.zeros(ledger.batch, ledger.length, dtype=torch.long)
         with FlopCounterMode(display=False) as counter:
             model(tokens)
-        real = counter.get_total_flops()
-        assert real == ledger.flops() == answer["geometry"]["flops"]
+        assert page.geometry["flops"] == counter.get_total_flops()
+        real = sum(parameter.numel() for parameter in model.parameters())
+        assert page.geometry["params"] == real
 
 
 def test_every_line_is_a_result_of_the_real_decoder():
@@ -154,14 +141,13 @@ def test_every_line_is_a_result_of_the_real_decoder():
         module.register_forward_hook(note(name))
     tokens = torch.zeros(2, 5, dtype=torch.long)
     seen |= {"tokens": tuple(tokens.shape), "logits": tuple(model(tokens).shape)}
-    shown = {line.name: line for line in ledger.lines()}
-    assert {name: line.shape for name, line in shown.items()} == seen
-    for line in shown.values():
-        made = torch.empty(
-            line.shape, dtype=torch.long if line.name == "tokens" else None
-        )
-        view = line.name == "split_heads"
-        assert line.n_bytes == (0 if view else line.copies * made.nbytes)
+    lines = {line["name"]: line for line in shown(ledger).geometry["lines"]}
+    assert {name: tuple(line["shape"]) for name, line in lines.items()} == seen
+    for name, line in lines.items():
+        dtype = torch.long if name == "tokens" else None
+        made = torch.empty(line["shape"], dtype=dtype)
+        view = name == "split_heads"
+        assert line["bytes"] == (0 if view else line["copies"] * made.nbytes)
 
 
 def test_split_heads_is_a_view():
@@ -169,56 +155,33 @@ def test_split_heads_is_a_view():
     assert split_heads(x, 3).data_ptr() == x.data_ptr()
 
 
-def test_a_wrong_reshape_mixes_tokens_as_pytorch_does():
-    rng = random.Random(1)
-    for _ in range(40):
-        length, heads, d_head = (
-            rng.randint(1, 30),
-            rng.randint(1, 12),
-            rng.randint(1, 3),
-        )
-        x = torch.arange(float(length))[None, :, None].expand(1, length, heads * d_head)
-        good, bad = split_heads(x, heads), x.reshape(1, heads, length, d_head)
-        assert good.shape == bad.shape
-        for wrong, split in ((False, good), (True, bad)):
-            assert sources(length, heads, wrong) == split[0, ..., 0].tolist()
-        own = int((bad == good).all(dim=-1).sum())
-        assert own_places(length, heads) == own
-
-
-def test_browser_says_the_same_sentence(pairs):
-    for ledger, answer in pairs:
-        assert answer["sentence"] == ledger.summary()
-
-
-def test_browser_shows_the_same_table(pairs):
-    for ledger, answer in pairs:
-        header, rows = ledger.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
-
-
-def test_both_write_numbers_alike():
-    edges = [0, 7, 999, 1000, 9994, 9995, 99_949, 99_950, 999_499, 999_500, 10**18]
-    rng = random.Random(2)
-    numbers = [*edges, *(int(10 ** rng.uniform(0, 18)) for _ in range(2000))]
+def test_numbers_have_three_digits_and_a_unit():
+    wanted = {
+        0: "0",
+        999: "999",
+        1000: "1.00k",
+        9994: "9.99k",
+        9995: "10.0k",
+        99_949: "99.9k",
+        99_950: "100k",
+        999_499: "999k",
+        999_500: "1.00M",
+        124_439_808: "124M",
+        10**18: "1.00E",
+    }
     command = ("--input-type=module", "-e", COMPACT)
-    shown = json.loads(run_node(*command, stdin=json.dumps(numbers)))
-    assert shown == [[compact(x), compact(x, " ")] for x in numbers]
-    assert [compact(x) for x in (999, 1000, 9995, 999_499, 999_500, 124_439_808)] == [
-        "999",
-        "1.00k",
-        "10.0k",
-        "999k",
-        "1.00M",
-        "124M",
+    made = json.loads(run_node(*command, stdin=json.dumps(list(wanted))))
+    spaced = [
+        re.sub(r"([kMGTPE]|$)", r" \1", text, count=1) for text in wanted.values()
     ]
+    assert made == [list(both) for both in zip(wanted.values(), spaced, strict=True)]
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(pairs):
-    for ledger, answer in pairs[:61]:
+    for _, page in pairs[:61]:
         names = {}
-        exec(answer["pytorch"], names)
-        assert names["parameters"] == ledger.n_params()
+        exec(page.pytorch, names)
+        assert names["parameters"] == page.geometry["params"]
 
 
 @pytest.mark.parametrize(
@@ -237,27 +200,28 @@ def test_copied_pytorch_runs_and_asserts_the_state(pairs):
     ],
 )
 def test_copied_pytorch_fails_when_a_number_is_wrong(right, wrong):
-    (answer,) = ask_node([ShapeLedger()])
-    assert right in answer["pytorch"]
+    code = shown(ShapeLedger()).pytorch
+    assert right in code
     with pytest.raises(AssertionError):
-        exec(answer["pytorch"].replace(right, wrong), {})
+        exec(code.replace(right, wrong), {})
 
 
 def test_copied_pytorch_holds_shape_and_bytes_of_each_line():
     ledger = ShapeLedger(batch=2, length=5, d_model=12, n_heads=3, n_layers=2)
-    (answer,) = ask_node([ledger])
+    page = shown(ledger)
     names = {}
-    exec(answer["pytorch"], names)
-    lines = ledger.lines()
+    exec(page.pytorch, names)
+    lines = page.geometry["lines"]
     assert len(names["lines"]) == len(lines) == 19
     for (_, blocks, shape, size), line in zip(names["lines"], lines, strict=True):
-        assert (blocks, tuple(shape)) == (line.blocks, line.shape)
-        assert size == line.blocks * line.n_bytes
-    assert names["total"] == ledger.n_bytes()
+        assert (blocks, list(shape)) == (line["blocks"], line["shape"])
+        assert size == line["blocks"] * line["bytes"]
+    assert names["total"] == page.geometry["bytes"]
 
 
 def test_each_column_has_one_unit_and_whole_numbers():
-    header, rows = ShapeLedger().table()
+    table = shown(ShapeLedger()).table
+    header, rows = table["header"], table["rows"]
     assert header[3:] == ["parameters (count)", "compute (FLOPs)", "results (bytes)"]
     for column in zip(*(row[3:] for row in rows), strict=True):
         assert all(type(number) is int for number in column)
@@ -265,7 +229,8 @@ def test_each_column_has_one_unit_and_whole_numbers():
     large = ShapeLedger(
         d_model=16_384, n_heads=128, n_layers=128, length=1000, batch=64
     )
-    assert large.table()[1][-1][4] == f"{large.flops():.3e}" == "5.342e+16"
+    flops = shown(large).geometry["flops"]
+    assert shown(large).rows[-1][4] == f"{flops:.3e}" == "5.342e+16"
 
 
 def test_reset_forgets_the_change_before(visit, put):
@@ -275,7 +240,7 @@ def test_reset_forgets_the_change_before(visit, put):
     page.said()
     assert watched(page)[1] == "sizes of another model"
     page.page.get_by_role("button", name="Reset").click()
-    assert page.said() == ShapeLedger().summary()
+    assert page.said() == said_of(ShapeLedger())
     assert watched(page) == (["124M", "292G", "604M"], "")
     enter(page.page, "tokens T", 512)
     page.said()
@@ -283,31 +248,30 @@ def test_reset_forgets_the_change_before(visit, put):
 
 
 def test_copied_wrong_reshape_is_wrong():
-    (answer,) = ask_node([ShapeLedger(wrong=True, length=64)])
-    code = answer["pytorch"]
+    code = shown(ShapeLedger(wrong=True, length=64)).pytorch
     exec(code, {})
     with pytest.raises(AssertionError):
         exec(code.replace("own = (bad", "own = (good"), {})
 
 
-def test_summary_says_where_it_sits():
+def test_the_sentence_says_where_it_sits():
     ledger = ShapeLedger()
-    assert ledger.summary() == (
+    assert said_of(ledger) == (
         "124,439,808 parameters, 498 MB: about 32 % in embeddings, 23 % in attention "
         "and 46 % in feed-forward. One pass over 1 × 1024 tokens takes "
         "292 GFLOP, 13 % of it between tokens (the products that grow with T²)."
     )
     ledger.selected = [13]
-    assert ledger.summary() == (
+    assert said_of(ledger) == (
         "up, in each of 12 blocks, makes (1, 1024, 3072): 2,362,368 parameters a "
         "block, 23 % of all; 58.0 GFLOP in all, 20 %; 151 MB of results."
     )
     ledger.selected = [5]
-    assert "0 FLOP; a view, which copies nothing." in ledger.summary()
+    assert "0 FLOP; a view, which copies nothing." in said_of(ledger)
     ledger.wrong = True
-    assert "only 12 of 12,288 places" in ledger.summary()
+    assert "only 12 of 12,288 places" in said_of(ledger)
     ledger.update(n_heads=1, selected=[])
-    assert ledger.summary().endswith("with one head or one token, nothing moves.")
+    assert said_of(ledger).endswith("with one head or one token, nothing moves.")
 
 
 @pytest.mark.parametrize(
@@ -354,18 +318,18 @@ def test_sizes_that_must_fit_change_together(visit, put):
     page = visit()
     page.open(put(ShapeLedger().html()))
     enter(page.page, "width d", 770)
-    assert page.said() == ShapeLedger(d_model=770, n_heads=11).summary()
+    assert page.said() == said_of(ShapeLedger(d_model=770, n_heads=11))
     enter(page.page, "tokens T", 2048)
     expected = ShapeLedger(d_model=770, n_heads=11, length=2048, max_len=2048)
-    assert page.said() == expected.summary()
+    assert page.said() == said_of(expected)
     enter(page.page, "positions P", 100)
     expected.update(length=100, max_len=100)
-    assert page.said() == expected.summary()
+    assert page.said() == said_of(expected)
     enter(page.page, "inner f", 500)
     expected.d_ff = 500
-    assert page.said() == expected.summary()
+    assert page.said() == said_of(expected)
     page.page.get_by_label("Model").select_option("GPT-2 small")
-    assert page.said() == ShapeLedger().summary()
+    assert page.said() == said_of(ShapeLedger())
 
 
 def test_the_inner_width_follows_the_width_until_it_is_changed(visit, put):
@@ -393,7 +357,7 @@ def test_the_lesson_no_number_notices_a_wrong_reshape(visit, put):
     rows = page.page.locator(".tl-live tr")
     before = rows.all_inner_texts()
     page.page.get_by_label("wrong reshape").check()
-    assert page.said() == ShapeLedger(wrong=True).summary()
+    assert page.said() == said_of(ShapeLedger(wrong=True))
     labels = page.page.locator("svg[role=img]").evaluate_all(
         "all => all.map(svg => svg.getAttribute('aria-label').split(';')[0])"
     )
@@ -439,8 +403,8 @@ def test_the_lesson_scores_grow_with_the_square(visit, put):
 
 def watched(page):
     """What stands under the fields: the three numbers, and what changed."""
-    shown = page.page.locator(".watch dd").all_inner_texts()
-    return shown, page.page.locator(".watch .said").inner_text()
+    numbers = page.page.locator(".watch dd").all_inner_texts()
+    return numbers, page.page.locator(".watch .said").inner_text()
 
 
 def test_what_a_change_did_stands_under_the_fields(visit, put):
@@ -483,12 +447,12 @@ def test_a_field_answers_while_one_types(visit, put):
     field = page.page.get_by_label("positions P", exact=True)
     field.select_text()
     page.page.keyboard.type("2048")
-    assert page.said() == ShapeLedger(max_len=2048).summary()  # T was not cut by "2"
+    assert page.said() == said_of(ShapeLedger(max_len=2048))  # T was not cut by "2"
     assert watched(page)[1] == "P 1024 → 2048"
     width = page.page.get_by_label("width d", exact=True)
     width.select_text()
     page.page.keyboard.type("1536")
-    assert page.said() == ShapeLedger(max_len=2048, d_model=1536).summary()
+    assert page.said() == said_of(ShapeLedger(max_len=2048, d_model=1536))
 
 
 def test_a_field_says_its_limit(visit, put):
@@ -572,7 +536,7 @@ def test_no_sentence_moves_what_is_below_it(visit, put):
     page.grid().focus()
     page.page.keyboard.press("Home")
     for row in range(19):
-        assert page.said() == ShapeLedger(selected=[row]).summary()
+        assert page.said() == said_of(ShapeLedger(selected=[row]))
         tops.add(foot.evaluate_all(top))
         page.page.keyboard.press("ArrowDown")
     assert len(tops) == 1
@@ -584,7 +548,7 @@ def test_largest_sizes_fit_a_phone(visit, put):
     sizes = {"length": 16_384, "max_len": 16_384, "d_model": 16_384, "n_heads": 128}
     ledger = ShapeLedger(batch=64, n_layers=128, vocab_size=300_000, **sizes)
     page.open(put(ledger.html()))
-    assert page.said() == ledger.summary()
+    assert page.said() == said_of(ledger)
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
@@ -610,6 +574,6 @@ def test_the_bytes_of_token_numbers_are_explained(visit, put):
     page.open(put(ShapeLedger().html()))
     note = page.page.locator(".title small").last.inner_text()
     assert "float32, tokens int64 (8 each)" in note
-    tokens = ShapeLedger().lines()[0]
-    assert (tokens.name, tokens.n_bytes) == ("tokens", 8 * 1024)
-    assert torch.zeros(1024, dtype=torch.int64).nbytes == tokens.n_bytes
+    tokens = shown(ShapeLedger()).geometry["lines"][0]
+    size = torch.zeros(1024, dtype=torch.int64).nbytes
+    assert (tokens["name"], tokens["bytes"]) == ("tokens", size)

@@ -5,9 +5,6 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.shape_ledger import picture as pictures
-from transformer_book.figures.shape_ledger import text as words
-from transformer_book.figures.shape_ledger.lines import Line, lines
 from transformer_book.figures.state import StateError, Values
 
 _RANGES = {  # least and most
@@ -21,6 +18,8 @@ _RANGES = {  # least and most
     "max_len": (1, 16_384),
 }
 
+_LINES = 19  # of the forward pass, as lines.mjs has them
+
 
 class ShapeLedger(Figure):
     """Change a decoder's sizes; every line shows shape, parameters, FLOPs and bytes.
@@ -32,7 +31,6 @@ class ShapeLedger(Figure):
     """
 
     name = "shape_ledger"
-    wording, picturing = words, pictures
 
     batch = traitlets.Int(1)
     length = traitlets.Int(1024)
@@ -64,31 +62,11 @@ class ShapeLedger(Figure):
                 f"length must be at most max_len, got length={state['length']}, "
                 f"max_len={state['max_len']}; the table of positions has no more rows"
             )
-        _check_selected(state["selected"], len(lines(state)))
-
-    def lines(self) -> list[Line]:
-        """Return the lines of the forward pass."""
-        return lines(self.state())
-
-    def held(self) -> Line | None:
-        """Return the line that the reader holds, if any."""
-        return self.lines()[self.selected[0]] if self.selected else None
-
-    def n_params(self) -> int:
-        """Return how many parameters the decoder has."""
-        return sum(line.blocks * line.params for line in self.lines())
-
-    def flops(self) -> int:
-        """Return the FLOPs of all matrix products in one forward pass."""
-        return sum(line.blocks * line.flops for line in self.lines())
-
-    def n_bytes(self) -> int:
-        """Return the bytes of all results, as training would keep them."""
-        return sum(line.blocks * line.n_bytes for line in self.lines())
+        _check_selected(state["selected"])
 
 
-def _check_selected(selected: list[int], count: int) -> None:
-    if len(selected) > 1 or not all(0 <= row < count for row in selected):
+def _check_selected(selected: list[int]) -> None:
+    if len(selected) > 1 or not all(0 <= row < _LINES for row in selected):
         raise StateError(
-            f"selected must be [line] from 0 to {count - 1}, or [], got {selected}"
+            f"selected must be [line] from 0 to {_LINES - 1}, or [], got {selected}"
         )

@@ -1,5 +1,6 @@
 // Where everything stands: the ledger and the picture of the reshape. Pure: no DOM.
-import { SMALL, sources } from "./lines.mjs";
+import { flag, keep, place, wholes } from "../kit/index.mjs";
+import { RANGES, SMALL, lines as linesOf, sources, total } from "./lines.mjs";
 import { compact, shapeText } from "./text.mjs";
 
 const MEASURES = [
@@ -8,7 +9,6 @@ const MEASURES = [
   ["bytes", "bytes"],
 ];
 const HEAD = 24; // height of the line of names
-const SIGN = 7.6; // width of one monospace sign
 const NOTES = {
   attention: "attention: tokens look at each other",
   ff: "feed-forward: each token by itself",
@@ -21,7 +21,7 @@ export function frame(lines, room) {
   const first = narrow ? 14 : 330;
   const step = (room - first) / 3;
   let y = HEAD;
-  const tops = lines.map(({ part, blocks }, r) => {
+  const tops = lines.map(({ part }, r) => {
     if (part !== lines[r - 1]?.part && part in NOTES) y += 22;
     else if (part === "end" && lines[r - 1].part !== "end") y += 10;
     const top = y;
@@ -45,7 +45,9 @@ const most = (lines, name) =>
 
 /** Three numbers and their bars at height `y`. */
 function measures({ first, step }, values, tops, y, strong) {
-  const [boxes, texts] = [[], []];
+  const boxes = [];
+  /** @type {Record<string, any>[]} */
+  const texts = [];
   values.forEach((value, c) => {
     const x = first + c * step;
     const room = Math.max(0, step - 62);
@@ -107,6 +109,7 @@ export function row({ lines, frame, state }, line, r) {
 /** What stands around the lines: names of columns, groups with their lines, sums. */
 export function around({ lines, frame, params, flops, bytes, state }) {
   const { narrow, first, step, tops, tall, room, sum } = frame;
+  /** @type {Record<string, any>[]} */
   const texts = MEASURES.map(([, name], c) => ({
     x: first + c * step + 46,
     y: 10,
@@ -146,7 +149,9 @@ export function around({ lines, frame, params, flops, bytes, state }) {
 /** The pieces of a few tokens, cut into a few heads: { boxes, texts, width, height, tokens }. */
 export function reshape({ length, n_heads: heads, wrong }) {
   const [T, h] = [Math.min(length, SMALL), Math.min(heads, SMALL)];
-  const [boxes, texts] = [[], []];
+  const boxes = [];
+  /** @type {Record<string, any>[]} */
+  const texts = [];
   const [left, wide, tall] = [50, 64, 26];
   const from = sources(T, h, wrong);
   for (let t = 0; t < T; t++)
@@ -179,3 +184,37 @@ export function reshape({ length, n_heads: heads, wrong }) {
   });
   return { boxes, texts, from, width: left + T * wide, height: 20 + h * (tall + 4) };
 }
+
+function check(state) {
+  keep(state, { ...wholes(RANGES), tied: flag, wrong: flag });
+  const { d_model: d, n_heads: heads, length, max_len: most, selected } = state;
+  if (d % heads) throw Error(`n_heads must divide d_model, got ${heads} and ${d}`);
+  if (length > most)
+    throw Error(`length must be at most max_len, got ${length} and ${most}`);
+  place(linesOf(state).length)(selected, "selected");
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, room = 680) {
+  check(state);
+  const all = linesOf(state);
+  const [params, flops, bytes] = ["params", "flops", "bytes"].map((name) =>
+    total(all, name),
+  );
+  return { state, lines: all, params, flops, bytes, frame: frame(all, room) };
+}
+
+/** Every attribute, as `fill` keeps those that are not named. */
+export const plain = ({
+  text,
+  x,
+  y,
+  class: kind = null,
+  "text-anchor": anchor = null,
+}) => ({
+  text,
+  x,
+  y,
+  class: kind,
+  "text-anchor": anchor,
+});

@@ -1,4 +1,15 @@
-// The lines of a decoder's forward pass; the twin of shape_lines.py. No DOM.
+// The lines of a decoder's forward pass. No DOM.
+export const RANGES = {
+  batch: [1, 64],
+  length: [1, 16384],
+  d_model: [1, 16384],
+  n_heads: [1, 128],
+  n_layers: [1, 128],
+  vocab_size: [1, 300000],
+  d_ff: [0, 65536],
+  max_len: [1, 16384],
+};
+
 export const SMALL = 4; // tokens and heads in the picture of the reshape
 const product = (shape) => shape.reduce((all, n) => all * n, 1);
 
@@ -26,7 +37,7 @@ export function lines(state) {
       bytes: width * copies * product(shape),
       view: width === 0,
     });
-  const [embed, look, think, end] = [
+  const [embed, attention, mlp, end] = [
     line("embed", 1),
     line("attention", L),
     line("ff", L),
@@ -43,20 +54,20 @@ export function lines(state) {
     embed("tokens", [B, T], 0, 0, 1, 8),
     embed("embedding", x, V * d),
     embed("x + positions", x, state.max_len * d),
-    look("norm(x)", x, 2 * d),
-    look("query, key, value", x, 3 * weights, 3 * square, 3),
-    look("split_heads", heads, 0, 0, 3, 0),
-    look("query @ key.mT", scores, 0, products),
-    look("softmax(scores)", scores),
-    look("weights @ value", heads, 0, products),
-    look("merge_heads", x),
-    look("out", x, weights, square),
-    look("x + attention", x),
-    think("norm(x)", x, 2 * d),
-    think("up", wide, d * f + f, 2 * B * T * d * f),
-    think("gelu", wide),
-    think("down", x, d * f + d, 2 * B * T * d * f),
-    think("x + feed_forward", x),
+    attention("norm(x)", x, 2 * d),
+    attention("query, key, value", x, 3 * weights, 3 * square, 3),
+    attention("split_heads", heads, 0, 0, 3, 0),
+    attention("query @ key.mT", scores, 0, products),
+    attention("softmax(scores)", scores),
+    attention("weights @ value", heads, 0, products),
+    attention("merge_heads", x),
+    attention("out", x, weights, square),
+    attention("x + attention", x),
+    mlp("norm(x)", x, 2 * d),
+    mlp("up", wide, d * f + f, 2 * B * T * d * f),
+    mlp("gelu", wide),
+    mlp("down", x, d * f + d, 2 * B * T * d * f),
+    mlp("x + feed_forward", x),
     end("norm(x)", x, 2 * d),
     end("logits", [B, T, V], state.tied ? 0 : V * d, 2 * B * T * d * V),
   ];

@@ -1,4 +1,4 @@
-// What ShapeLedger says; shape_words.py says the same. No DOM.
+// What ShapeLedger says. No DOM.
 import { number, percent } from "../kit/index.mjs";
 import { ownPlaces, total } from "./lines.mjs";
 

@@ -1,33 +1,13 @@
 // ShapeLedger: what each line of a decoder makes, holds and costs.
-import { flag, h, join, keep, place, set, wholes } from "../kit/index.mjs";
+import { h, join, set } from "../kit/index.mjs";
 import { pytorch } from "./code.mjs";
-import { RANGES, sizes } from "./controls.mjs";
-import { lines, total } from "./lines.mjs";
-import { frame } from "./layout.mjs";
-import { ledger, pieces, watch } from "./views.mjs";
+import { sizes } from "./controls.mjs";
+import { layout } from "./layout.mjs";
+import { ledger } from "./ledger.mjs";
+import { RANGES } from "./lines.mjs";
+import { pieces } from "./pieces.mjs";
+import { watch } from "./watch.mjs";
 import { sentence, table, unnoticed } from "./text.mjs";
-
-export { pytorch, sentence, table };
-
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  keep(state, { ...wholes(RANGES), tied: flag, wrong: flag });
-  const { d_model: d, n_heads: heads, length, max_len: most, selected } = state;
-  if (d % heads) throw Error(`n_heads must divide d_model, got ${heads} and ${d}`);
-  if (length > most)
-    throw Error(`length must be at most max_len, got ${length} and ${most}`);
-  place(lines(state).length)(selected, "selected");
-}
-
-/** Everything that is drawn or said, from the state alone. */
-export function layout(state, room = 680) {
-  check(state);
-  const all = lines(state);
-  const [params, flops, bytes] = ["params", "flops", "bytes"].map((name) =>
-    total(all, name),
-  );
-  return { state, lines: all, params, flops, bytes, frame: frame(all, room) };
-}
 
 const locked = ({ selected }) => (selected.length ? selected : null);
 
