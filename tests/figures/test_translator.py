@@ -10,11 +10,12 @@ import ipywidgets
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import READY, placeholder, run_node
+from figure_page import READY, placeholder, run_node, said_of, shown, shown_all
 from inference_jobs import shipped
 from models import model, tiny
 from test_figures_python import Tags
 
+from tools.stills import with_stills
 from transformer_book import pretrained, tasks
 from transformer_book.figures.translator import figure as module
 from transformer_book.figures.translator.answers import (
@@ -233,13 +234,13 @@ def test_answering_leaves_a_model_in_training_as_it_was():
 
 def test_for_21_the_lines_cross():
     figure = Translator()
-    source, weights = figure.answer["source"], figure.shown_weights()
+    source, weights = figure.answer["source"], shown(figure).geometry["shares"]
     most = [max(range(4), key=row.__getitem__) for row in weights]
     place = dict(zip(figure.answer["target"], most, strict=True))
     assert source[place["ein"]] == "one"
     assert source[place["und"]] == "-"
     assert source[place["zwan"]] == "wenty"
-    assert figure.summary() == (
+    assert said_of(figure) == (
         "Step 5, the last, wrote “<end>”. “twenty-one”, 4 tokens, was read at once and "
         "became “einundzwanzig”: ✓ right. Step 1 had looked most at token 4, “one” "
         f"({round(100 * weights[0][3])} %, mean of 8 heads), and wrote “ein”."
@@ -274,15 +275,11 @@ def figures() -> list[Translator]:
 @pytest.fixture(scope="module")
 def pairs():
     made = figures()
-    states = json.dumps([figure.state() for figure in made])
-    told = json.loads(run_node(HERE / "shown.mjs", "translator", stdin=states))
-    return list(zip(made, told, strict=True))
+    return list(zip(made, shown_all(made), strict=True))
 
 
-def test_browser_says_the_same_sentence(pairs):
-    for figure, told in pairs:
-        assert told["sentence"] == figure.summary()
-    said = " ".join(told["sentence"] for _, told in pairs)
+def test_every_kind_of_sentence_is_met(pairs):
+    said = " ".join(page.sentence for _, page in pairs)
     for words in (
         "comes next, first",
         "comes next, after",
@@ -294,19 +291,22 @@ def test_browser_says_the_same_sentence(pairs):
         assert words in said
 
 
-def test_browser_shows_the_same_table(pairs):
-    for figure, told in pairs:
-        header, rows = figure.table()
-        assert (told["table"]["header"], told["table"]["rows"]) == (header, rows)
+def test_the_shares_are_the_means_of_the_stored_weights(pairs):
+    for figure, page in pairs:
+        heads = torch.tensor(figure.answer["weights"], dtype=torch.float64)
+        chosen = heads[tuple(figure.head)] if figure.head else heads.mean(dim=(0, 1))
+        rows = min(figure.step + 1, len(figure.answer["target"]))
+        shares = torch.tensor(page.geometry["shares"], dtype=torch.float64)
+        torch.testing.assert_close(shares, chosen[:rows] / 1000)
 
 
 def test_copied_pytorch_runs(pairs):
-    for _, told in pairs[::3]:
-        exec(told["pytorch"], {})
+    for _, page in pairs[::3]:
+        exec(page.pytorch, {})
 
 
 @pytest.mark.parametrize(
-    ("shown", "wrong"),
+    ("right", "wrong"),
     [
         ('b"ein", ', 'b"eins", '),
         ('"einundzwanzig"', '"zwanzig"'),
@@ -315,27 +315,26 @@ def test_copied_pytorch_runs(pairs):
         ('"twenty-one"', '"twenty-two"'),
     ],
 )
-def test_each_assertion_of_the_copied_program_can_fail(pairs, shown, wrong):
+def test_each_assertion_of_the_copied_program_can_fail(pairs, right, wrong):
     code = next(
-        told["pytorch"]
-        for figure, told in pairs
+        page.pytorch
+        for figure, page in pairs
         if figure.text == "21" and figure.step == MOST and not figure.head
     )
-    assert shown in code
+    assert right in code
     with pytest.raises(AssertionError):
-        exec(code.replace(shown, wrong), {})
+        exec(code.replace(right, wrong), {})
 
 
 def test_wrong_translations_are_said_to_be_wrong():
     network, tokenizer = characters()
     figure = Translator.of(network, tokenizer, 21)
-    assert "✗ wrong, as it should be “einundzwanzig”" in figure.summary()
+    assert "✗ wrong, as it should be “einundzwanzig”" in said_of(figure)
     assert Translator.of(network, tokenizer, 21, language="fr").answer["expected"] == (
         "vingt et un"
     )
-    states = [figure.state()]
-    ((_, said),) = ask_node("said", states=states)
-    assert said == figure.summary()
+    ((_, said),) = ask_node("said", states=[figure.state()])
+    assert said == said_of(figure)
 
 
 def test_another_model_answers_in_python_and_links_to_controls():
@@ -351,7 +350,7 @@ def test_another_model_answers_in_python_and_links_to_controls():
     steps = ipywidgets.IntSlider(2)
     ipywidgets.link((steps, "value"), (figure, "step"))
     steps.value = 0
-    assert figure.summary().startswith("Step 1 comes next, first:")
+    assert said_of(figure).startswith("Step 1 comes next, first:")
     with pytest.raises(ValueError, match=r"alphabet, got \['B'\]"):
         figure.update(step=5, text="B")
     assert (figure.text, figure.step) == ("7", 0)
@@ -360,14 +359,13 @@ def test_another_model_answers_in_python_and_links_to_controls():
 def test_another_models_program_runs_without_it():
     network, tokenizer = characters()
     figure = Translator.of(network, tokenizer, 21)
-    states = json.dumps([figure.state()])
-    (told,) = json.loads(run_node(HERE / "shown.mjs", "translator", stdin=states))
-    exec(told["pytorch"], {})
+    code = shown(figure).pytorch
+    exec(code, {})
     assert figure.answer["translation"] != "einundzwanzig"
     with pytest.raises(AssertionError):
-        exec(told["pytorch"].replace(' != "', ' == "'), {})
+        exec(code.replace(' != "', ' == "'), {})
     with pytest.raises(AssertionError, match="not close"):
-        exec(told["pytorch"].replace("shown = torch", "shown = 2 * torch"), {})
+        exec(code.replace("shown = torch", "shown = 2 * torch"), {})
 
 
 @pytest.mark.parametrize("by", ["my model", 'a "\n1 / 0  # \u2028'])
@@ -378,9 +376,7 @@ def test_another_models_program_says_what_it_cannot_check(by):
         Translator("hello", answer=by_the_book("hello") | {"by": by}),
         Translator(answer=answered | {"expected": "vingt et un"}),
     ]
-    states = json.dumps([figure.state() for figure in made])
-    told = json.loads(run_node(HERE / "shown.mjs", "translator", stdin=states))
-    codes = [one["pytorch"] for one in told]
+    codes = [page.pytorch for page in shown_all(made)]
     for code in codes:
         (line,) = [line for line in code.splitlines() if line.startswith("# ")]
         assert line.startswith("# tokens and chances are not checked: ")
@@ -401,7 +397,7 @@ def test_what_the_page_does_not_know_yet_it_says(packed):
     other = state | {"text": "hello"}
     assert ask_node("said", states=[other]) == [[False, SHOWN]]
     known, refused = ask_node("said", states=[state, other], packed=packed)
-    assert known == [True, Translator("345").summary()]
+    assert known == [True, said_of(Translator("345"))]
     assert refused == [False, SHOWN]
     own = by_the_book("zwölf")  # of words that are no number there are no digits
     assert ask_node("said", states=[state | {"answer": own}]) == [
@@ -484,9 +480,10 @@ def test_every_number_fits():
 def test_hostile_text_is_translated_and_stays_text(kind):
     text = f"a{HOSTILE[kind]}"[:12]
     figure = Translator(text, ask=by_the_book)
-    allowed = "div p svg rect path text table thead tbody tr th td"
-    assert set(Tags(figure.html()).tags) == set(allowed.split())
-    assert figure.summary() in Tags(figure.html()).text
+    (still,) = with_stills([figure.html()])
+    allowed = "div p svg g rect path text table caption thead tbody tr th td"
+    assert set(Tags(still).tags) <= set(allowed.split())
+    assert said_of(figure) in Tags(still).text
 
 
 # ---- in the page ----
@@ -528,7 +525,7 @@ def test_readers_numbers_are_translated_in_the_page(visit, put, disk):
     assert page.page.get_by_text("Shown: as stored.").is_visible()
     for text in ("345", "813,115", "twenty-two"):
         field(page).fill(text)
-        assert page.said() == Translator(text).summary()
+        assert page.said() == said_of(Translator(text))
         assert page.page.get_by_text("Shown: computed here.").is_visible()
     assert result(page) == "twenty-two → zweiundzwanzig ✓ right"
 
@@ -548,12 +545,12 @@ def test_the_lesson_look_then_write(visit, put):
         assert result(page) == f"twenty-one → {text}…"
         assert off(page) == []
         tops.add(foot.bounding_box()["y"])
-    assert press(page, "Step") == Translator().summary()
+    assert press(page, "Step") == said_of(Translator())
     assert off(page) == ["Step", "All"]
     assert result(page) == "twenty-one → einundzwanzig ✓ right"
     assert press(page, "Back").startswith("Step 5 comes next, after “zig”")
     press(page, "Start over")
-    assert press(page, "All") == Translator().summary()
+    assert press(page, "All") == said_of(Translator())
     tops.add(foot.bounding_box()["y"])
     assert len(tops) == 1
 
@@ -593,7 +590,7 @@ def test_a_button_at_its_end_keeps_the_keyboards_focus(visit, put):
     page.page.keyboard.press("Tab")
     for _ in range(2):
         page.page.keyboard.press("Enter")
-        assert page.said() == Translator().summary()
+        assert page.said() == said_of(Translator())
         assert step.evaluate("node => node.matches(':focus-visible')")
 
 
@@ -607,13 +604,14 @@ def test_the_lines_of_a_step_say_where_it_looks(visit, put):
             "all => all.map(l => l.getAttribute('stroke-width'))"
         )
     ]
-    shares = [x for row in Translator().shown_weights() for x in row if x >= 0.04]
+    rows = shown(Translator()).geometry["shares"]
+    shares = [x for row in rows for x in row if x >= 0.04]
     assert widths == pytest.approx([12 * x for x in shares], abs=0.051)
     assert page.page.locator("path.look.at").count() == 0
     page.page.locator("[data-row='0']").hover()
     assert "wrote “ein”" in page.said()
     assert page.page.locator("path.look.at").count() == sum(
-        x >= 0.04 for x in Translator().shown_weights()[0]
+        x >= 0.04 for x in rows[0]
     )
 
 
@@ -637,7 +635,7 @@ def test_the_grid_holds_pairs_and_chooses_heads(visit, put):
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
         page.page.keyboard.press(key)
     state = {"view": "grid", "head": [1, 2], "selected": [2, 1]}
-    assert page.said() == Translator(**state).summary()
+    assert page.said() == said_of(Translator(**state))
     assert page.page.locator(".locked").count() == 1
     page.page.get_by_role("radio", name="lines").check()
     assert (
@@ -663,7 +661,7 @@ def test_what_is_no_number_is_said_and_the_picture_stays(visit, put):
         assert page.page.locator(".error").is_hidden()
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
     page.page.get_by_role("button", name="Start over").click()
-    assert page.said() == Translator(step=0).summary()
+    assert page.said() == said_of(Translator(step=0))
     assert field(page).input_value() == "21"
     assert result(page) == "twenty-one → …"
     press(page, "All")
@@ -712,7 +710,7 @@ def test_words_may_be_joined_in_another_way(visit, put, text):
     computes(page)
     field(page).fill(text)
     want = Translator(tasks.number_words(JOINED[text]))
-    assert page.said() == want.summary()
+    assert page.said() == said_of(want)
     assert page.page.locator(".warning").is_hidden()
     assert field(page).input_value() == text  # as one has typed it
     press(page, "Back")
@@ -737,14 +735,14 @@ def test_a_model_that_does_not_come_leaves_the_stored_answer(visit, put):
     page.page.route("**/weights/*", lambda route: route.abort())
     page.open(put(Translator().html()))
     page.page.get_by_text('model "number-translator" did not come').wait_for()
-    assert page.said() == Translator().summary()
+    assert page.said() == said_of(Translator())
     field(page).fill("345")
     assert page.said() == SHOWN
     assert page.page.locator(".warning").inner_text() == (
         "“three hundred and forty-five” has no answer yet."
     )
     press(page, "Reset")
-    assert page.said() == Translator().summary()
+    assert page.said() == said_of(Translator())
     assert all("ERR_FAILED" in error for error in page.errors)  # the browser's words
     page.errors.clear()
 
@@ -753,15 +751,15 @@ def test_another_models_answer_is_shown_until_the_page_is_asked(visit, put):
     figure = Translator.of(*characters(), 21, by="my model")
     page = visit()
     page.open(put(figure.html()))
-    assert page.said() == figure.summary()
+    assert page.said() == said_of(figure)
     computes(page)
     assert page.page.get_by_text("Shown: from Python (my model).").is_visible()
     field(page).fill("345")
-    assert page.said() == Translator("345").summary()
+    assert page.said() == said_of(Translator("345"))
     assert page.page.get_by_text("Shown: computed here.").is_visible()
 
 
-LIVE = """([state, answer]) => {
+LIVE = """async ([state, answer]) => {
   const heard = {};
   const sent = [];
   const model = {
@@ -772,7 +770,7 @@ LIVE = """([state, answer]) => {
     save_changes() {}, send: (message) => sent.push(message),
   };
   const el = document.querySelector("main").appendChild(document.createElement("div"));
-  TransformerFigures.translator.render({ model, el });
+  (await TransformerFigures.load("translator")).default.render({ model, el });
   model.set("text", "7");
   const said = () => new Promise((done) => requestAnimationFrame(() =>
     done(el.firstChild.shadowRoot.querySelector(".say").textContent)));
@@ -793,7 +791,7 @@ def test_a_living_python_is_waited_for(visit, put):
     )
     assert first == SHOWN
     figure.text = "7"
-    assert second == figure.summary()
+    assert second == said_of(figure)
     assert sent == []  # nobody needs the book's model here
 
 
@@ -811,7 +809,7 @@ def test_link_brings_a_number_back(visit, put):
     again.page.goto(link)
     again.page.wait_for_selector(READY)
     computes(again)
-    assert again.said() == said == Translator("345").summary()
+    assert again.said() == said == said_of(Translator("345"))
 
 
 @pytest.mark.parametrize(
@@ -836,7 +834,7 @@ def test_a_link_to_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     assert page.page.locator(".warning").inner_text() == NO_NUMBER
     assert result(page) == "twenty-one → einundzwanzig"
     field(page).fill("345")
-    assert page.said() == Translator("345").summary()
+    assert page.said() == said_of(Translator("345"))
 
 
 def test_a_grid_wider_than_the_page_says_so(visit, put):

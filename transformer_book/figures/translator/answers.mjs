@@ -1,4 +1,4 @@
-// What the translator answers, as translator_answers.py: an answer is { words, expected,
+// What the translator answers: an answer is { words, expected,
 // by, source, target, translation, chances, weights: [layer][head][step][token] in 1/1000 }.
 import { argmax, createSession, createTokenizer } from "../engine/index.mjs";
 import { english, german, numberOf } from "./numbers.mjs";

@@ -7,8 +7,6 @@ import traitlets
 
 from transformer_book.figures.figure import Figure
 from transformer_book.figures.state import StateError, Values
-from transformer_book.figures.translator import picture as pictures
-from transformer_book.figures.translator import text as words
 from transformer_book.figures.translator.answers import (
     MOST,
     Ask,
@@ -32,7 +30,6 @@ class Translator(ServesWeights, Figure):
     """
 
     name = "translator"
-    wording, picturing = words, pictures
 
     text = traitlets.Unicode("21")
     answer = traitlets.Dict()
@@ -83,38 +80,6 @@ class Translator(ServesWeights, Figure):
         if state["view"] not in ("lines", "grid"):
             raise StateError(f'view must be "lines" or "grid", got {state["view"]!r}')
         _check_places(state)
-
-    @property
-    def shown(self) -> int:
-        """Tokens that are written: `step`, or as many as there are."""
-        return min(self.step, len(self.answer["target"]))
-
-    @property
-    def rows(self) -> int:
-        """Steps to look at: those that wrote, and the next one."""
-        return min(self.shown + 1, len(self.answer["target"]))
-
-    def at(self) -> list[int] | None:
-        """Return what is held, or the next step; None if all is written."""
-        columns = len(self.answer["source"])
-        if self.selected and self.selected[0] < self.rows:
-            return self.selected[
-                : 2 if max(self.selected[1:], default=0) < columns else 1
-            ]
-        return [self.shown] if self.shown < self.rows else None
-
-    def shown_weights(self) -> list[list[float]]:
-        """Return the shares that each step gives to the source's tokens."""
-        layers = self.answer["weights"]
-        if self.head:
-            chosen = [layers[self.head[0]][self.head[1]]]
-        else:
-            chosen = [head for layer in layers for head in layer]
-        columns = range(len(self.answer["source"]))
-        return [
-            [sum(head[row][c] for head in chosen) / len(chosen) / 1000 for c in columns]
-            for row in range(self.rows)
-        ]
 
 
 def _try(ask: Ask, text: str) -> None:

@@ -16,7 +16,6 @@ import { numberOf } from "./numbers.mjs";
 import { frame } from "./shapes.mjs";
 import { headsOf, waits } from "./text.mjs";
 
-/** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
   const { answer } = state;
   const [rows, columns, layers] = [

@@ -1,4 +1,4 @@
-// What Translator says; translator_words.py says the same. No DOM.
+// What Translator says. No DOM.
 import {
   number,
   percent,
