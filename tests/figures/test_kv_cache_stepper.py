@@ -8,21 +8,20 @@ from pathlib import Path
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import READY, ROOT, run_node
+from figure_page import READY, ROOT, run_node, said_of, shown, shown_all
 from tolerances import PAGE_TOLERANCE
 from torch.utils.flop_counter import FlopCounterMode
 from touch import FINGER
 
 from transformer_book.figures import ShapeLedger
-from transformer_book.figures.kv_cache_stepper.costs import (
-    KNOWN,
-    kept_bytes,
-    memories,
-    parts,
-    sizes_of,
-)
 from transformer_book.figures.kv_cache_stepper.figure import KVCacheStepper
-from transformer_book.figures.kv_cache_stepper.run import MOST, STEPS, record, shipped
+from transformer_book.figures.kv_cache_stepper.kv_generate import (
+    MOST,
+    STEPS,
+    record,
+    shipped,
+)
+from transformer_book.figures.kv_cache_stepper.sizes import KNOWN, sizes_of
 from transformer_book.figures.weights import dequantized, pack
 from transformer_book.pretrained.recipes import MANUAL_GPT, MANUAL_LM
 from transformer_lib.attention import attention
@@ -52,11 +51,33 @@ PROMPTS = [
 WRITE = """
 import { readFileSync } from "node:fs";
 import { unpack } from "./transformer_book/figures/engine/index.mjs";
-import { createWriter } from "./transformer_book/figures/kv_cache_stepper/run.mjs";
+const home = "./transformer_book/figures/kv_cache_stepper";
+const { createWriter } = await import(`${home}/kv_generate.mjs`);
 const { file, jobs } = JSON.parse(readFileSync(0, "utf8"));
 const written = createWriter(unpack(readFileSync(file)));
 console.log(JSON.stringify(jobs.map(([prompt, step]) => written(prompt, step))));
 """
+
+
+COSTS = """
+import { readFileSync } from "node:fs";
+import { memories, parts } from "./transformer_book/figures/kv_cache_stepper/costs.mjs";
+const asked = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify(asked.map(([sizes, width]) =>
+  ({ ...parts(sizes), memories: memories(sizes, width) }))));
+"""
+
+
+def costs(config: Config, width: int = 4) -> dict:
+    """What tokens, pairs and logits cost, and ways to share heads, as the page says."""
+    job = json.dumps([[sizes_of(config, ""), width]])
+    return json.loads(run_node("--input-type=module", "-e", COSTS, stdin=job))[0]
+
+
+def multiply_adds(config: Config, new: int, all_tokens: int) -> int:
+    """What the page says that one pass costs."""
+    cost = costs(config)
+    return new * (cost["weights"] + all_tokens * cost["pair"]) + cost["logits"]
 
 
 def counted(config: Config, new: int, kept: int) -> int:
@@ -120,38 +141,32 @@ def forgetful(config, batch, max_len):
 @pytest.fixture(scope="module")
 def answers():
     made = figures()
-    states = json.dumps([figure.state() for figure in made])
-    said = json.loads(run_node(SHOWN, "kv_cache_stepper", stdin=states))
-    return list(zip(made, said, strict=True))
+    return list(zip(made, shown_all(made), strict=True))
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_multiply_adds_are_what_pytorch_counts(name):
     config = CONFIGS[name]
-    cost = parts(sizes_of(config, name))
     for new, kept in ((1, 0), (7, 0), (1, 12), (3, 5)):
-        assert cost.of(new, new + kept) == counted(config, new, kept)
+        assert multiply_adds(config, new, new + kept) == counted(config, new, kept)
 
 
 def test_multiply_adds_are_those_of_the_ledger():
-    ledger = ShapeLedger(length=40)
-    cost = parts(sizes_of(GPT2_SMALL, ""))
-    others = 39 * cost.logits  # the ledger scores every token
-    assert ledger.flops() == 2 * (cost.of(40, 40) + others)
+    flops = shown(ShapeLedger(length=40)).geometry["flops"]
+    others = 39 * costs(GPT2_SMALL)["logits"]  # the ledger scores every token
+    assert flops == 2 * (multiply_adds(GPT2_SMALL, 40, 40) + others)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_bytes_are_those_of_the_cache(name, dtype):
     config = CONFIGS[name]
-    sizes = sizes_of(config, name)
-    assert kept_bytes(sizes, width=dtype.itemsize) == stored(config, dtype)
-    ways = memories(sizes, dtype.itemsize)
-    assert [way.kind for way in ways] == ["MHA", "GQA", "MQA"]
-    assert [way.n_kv_heads for way in ways if way.own] == [config.kv_heads]
+    ways = costs(config, dtype.itemsize)["memories"]
+    assert [way["kind"] for way in ways] == ["MHA", "GQA", "MQA"]
+    assert [way["heads"] for way in ways if way["own"]] == [config.kv_heads]
     for way in ways:
-        like = replace(config, n_kv_heads=way.n_kv_heads)
-        assert way.n_bytes == stored(like, dtype)
+        like = replace(config, n_kv_heads=way["heads"])
+        assert way["bytes"] == stored(like, dtype)
 
 
 def stored(config: Config, dtype: torch.dtype) -> int:
@@ -165,63 +180,42 @@ def stored(config: Config, dtype: torch.dtype) -> int:
     [(1, [1, 1]), (2, [2, 1]), (3, [3, 1]), (4, [4, 2, 1]), (12, [12, 3, 1])],
 )
 def test_groups_lie_between_one_head_and_all(n_heads, counts):
-    sizes = sizes_of(replace(MANUAL_GPT, d_model=48, n_heads=n_heads), "")
-    assert [way.n_kv_heads for way in memories(sizes, 4)] == counts
+    config = replace(MANUAL_GPT, d_model=48, n_heads=n_heads)
+    assert [way["heads"] for way in costs(config)["memories"]] == counts
 
 
-def test_browser_has_the_same_sizes_and_costs(answers):
-    for figure, answer in answers:
-        geometry = answer["geometry"]
-        shown = figure.shown_sizes()
-        assert geometry["shown"].items() <= shown.items()
-        ways = [[m.kind, m.n_kv_heads, m.n_bytes, m.own] for m in figure.memories()]
-        assert [list(way.values()) for way in geometry["memories"]] == ways
-        assert geometry["texts"] == [figure.texts(side) for side in (0, 1)]
-    sizes = [figure.sizes for figure, _ in answers]
-    source = f"{ROOT}/transformer_book/figures/kv_cache_stepper/costs.mjs"
-    code = (
-        f'import {{ parts }} from "{source}";'
-        f"console.log(JSON.stringify({json.dumps(sizes)}.map(parts)))"
-    )
-    costs = json.loads(run_node("--input-type=module", "-e", code))
-    assert costs == [parts(each)._asdict() for each in sizes]
-
-
-def test_browser_says_the_same_sentence(answers):
-    for figure, answer in answers:
-        assert answer["sentence"] == figure.summary()
-
-
-def test_browser_shows_the_same_table(answers):
-    for figure, answer in answers:
-        header, rows = figure.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+def test_each_side_has_read_the_prompt_and_what_it_wrote(answers):
+    for figure, page in answers:
+        first, step = figure.prompt_length, figure.step
+        cached = figure.wrong_picks if figure.bug else figure.picks
+        sides = [figure.tokens[first:], cached]
+        want = [figure.tokens[:first] + written[:step] for written in sides]
+        assert page.geometry["texts"] == want
 
 
 def test_no_two_columns_of_the_table_have_one_name(answers):
-    for _, told in answers:
-        header = told["table"]["header"]
+    for _, page in answers:
+        header = page.table["header"]
         assert len(set(header)) == len(header)
 
 
 def test_what_is_left_out_is_said(answers):
-    figure, told = next(pair for pair in answers if pair[0].prompt == "a" * 60)
+    _, page = next(pair for pair in answers if pair[0].prompt == "a" * 60)
     count = len(shipped().tokenizer.encode("a" * 60))
     said = f"Prefill: both sides read the first {MOST} of {count} tokens, "
-    assert told["sentence"].startswith(said)
-    assert figure.summary() == told["sentence"]
+    assert page.sentence.startswith(said)
 
 
 def test_copied_pytorch_runs(answers):
     chosen = [pair for pair in answers if pair[0].selected[:1] in ([], [2])]
     assert {pair[0].source for pair in chosen} == {"stored", "yours"}
-    for _, answer in chosen:
-        exec(answer["pytorch"], {})
+    for _, page in chosen:
+        exec(page.pytorch, {})
 
 
 def test_each_assertion_of_the_copied_program_can_fail(answers):
-    figure, answer = next(pair for pair in answers if pair[0].bug and pair[0].step == 5)
-    code = answer["pytorch"]
+    figure, page = next(pair for pair in answers if pair[0].bug and pair[0].step == 5)
+    code = page.pytorch
     wrong = [
         ('" object", "."]', '" object", ","]'),
         ('" value", " of"]', '" object", " of"]'),
@@ -295,21 +289,17 @@ def test_python_stores_what_the_model_writes_with_and_without_a_cache():
 
 
 def test_the_lesson():
-    assert KVCacheStepper().summary() == (
+    assert said_of(KVCacheStepper()) == (
         "Step 5 of 8: without a cache, all 13 tokens are computed again, 9.82M "
         "multiply-adds; with it, only the last: 816k, 12.0 times less. It keeps "
         "26.6 kB of keys and values. The logits differ by less than 0.0001, and both "
         "pick “.”."
     )
-    assert (
-        KVCacheStepper(bug=True)
-        .summary()
-        .endswith(
-            "But each new token stands at position 0: the logits differ by up to "
-            "8.58, and step 4 wrote “␣value” instead of “␣object”."
-        )
+    assert said_of(KVCacheStepper(bug=True)).endswith(
+        "But each new token stands at position 0: the logits differ by up to "
+        "8.58, and step 4 wrote “␣value” instead of “␣object”."
     )
-    assert KVCacheStepper(memory="llama-3.2-1b", selected=[2, 1, 16]).summary() == (
+    assert said_of(KVCacheStepper(memory="llama-3.2-1b", selected=[2, 1, 16])) == (
         "Llama 3.2 1B with 8 key/value heads for 32 heads (GQA, as it is): 32,768 "
         "bytes a token, so 131,072 tokens keep 4.29 GB."
     )
@@ -319,8 +309,8 @@ def test_the_readers_cache_drives_the_figure():
     figure = KVCacheStepper()
     figure.update(**figure.written(figure.prompt, cache=forgetful))
     assert figure.source == "yours"
-    assert figure.right()[1][5] > 0.1
-    assert "so" not in figure.summary().split("values.")[1]
+    assert figure.gaps[5] > 0.1
+    assert "so" not in said_of(figure).split("values.")[1]
     int8 = figure.written(
         figure.prompt, cache=lambda *how: new_cache(*how, layer=Int8Cache)
     )
@@ -433,20 +423,20 @@ def test_an_own_prompt_is_read_and_written_on_in_the_page(alive):
     page.page.get_by_label("Your prompt").fill(prompt)
     for step in range(STEPS + 1):
         want.step = step
-        assert page.said() == want.summary()
+        assert page.said() == said_of(want)
         if step < STEPS:
             press(page, "Step")
     assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
     assert "computed in this page" in page.page.locator(LEGEND).inner_text()
     page.page.get_by_label("bug").check()
     want.bug = True
-    assert page.said() == want.summary()
-    assert "instead of" in want.summary()
+    assert page.said() == said_of(want)
+    assert "instead of" in said_of(want)
     press(page, "Back", STEPS)
     want.step = 0
-    assert page.said() == want.summary()
+    assert page.said() == said_of(want)
     press(page, "Reset")
-    assert page.said() == KVCacheStepper().summary()
+    assert page.said() == said_of(KVCacheStepper())
     assert page.page.get_by_label("Your prompt").input_value().startswith("The method")
 
 
@@ -459,11 +449,11 @@ def test_the_bug_is_followed_to_where_its_text_goes_wrong(alive):
         page.page.get_by_label("Your prompt").fill(prompt)
         bug.check()
         page.page.locator(".say", has_text="instead of").wait_for()
-        assert page.said() == want.summary()
-        assert f"and step {at} wrote" in want.summary()
+        assert page.said() == said_of(want)
+        assert f"and step {at} wrote" in said_of(want)
         press(page, "Back")
         want.step = at - 1
-        assert page.said() == want.summary()  # it goes there only once
+        assert page.said() == said_of(want)  # it goes there only once
         bug.uncheck()
 
 
@@ -475,7 +465,7 @@ def test_the_bug_is_followed_in_the_readers_own_numbers(visit, put):
     page.page.get_by_label("bug").check()
     want.update(step=4, bug=True)
     page.page.locator(".say", has_text="instead of").wait_for()
-    assert page.said() == want.summary()
+    assert page.said() == said_of(want)
 
 
 def test_steps_are_off_at_both_ends_and_keep_the_keyboards_focus(alive):
@@ -501,7 +491,7 @@ def test_a_step_from_what_is_stored_computes_it_in_the_page(alive):
     legend = page.page.locator(LEGEND)
     assert "Numbers stored by Python" in legend.inner_text()
     press(page, "Step")
-    assert page.said() == KVCacheStepper(step=6).summary()
+    assert page.said() == said_of(KVCacheStepper(step=6))
     assert "computed in this page" in legend.inner_text()
 
 
@@ -522,11 +512,11 @@ def test_numbers_of_the_readers_python_stay_until_a_prompt_is_typed(alive):
     page = alive(figure)
     press(page, "Step")
     figure.step = 8
-    assert page.said() == figure.summary()
+    assert page.said() == said_of(figure)
     assert "your Python" in page.page.locator(LEGEND).inner_text()
     assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
     page.page.get_by_label("Your prompt").fill("A name")
-    assert page.said() == from_python("A name").summary()
+    assert page.said() == said_of(from_python("A name"))
 
 
 def test_without_the_model_the_stored_steps_stay_alive(visit, put):
@@ -540,7 +530,7 @@ def test_without_the_model_the_stored_steps_stay_alive(visit, put):
         == 'Stored numbers: the model "manual-lm" did not come. Try again'
     )
     press(page, "Step")
-    assert page.said() == KVCacheStepper(step=8).summary()
+    assert page.said() == said_of(KVCacheStepper(step=8))
     assert page.page.get_by_role("button", name="Step", exact=True).is_disabled()
     assert page.page.get_by_label("Your prompt").is_disabled()
     assert all("ERR_FAILED" in error for error in page.errors)
@@ -641,11 +631,11 @@ def test_a_finger_can_do_what_is_to_be_tried(alive):
     tap(page, "Back", 5)
     for step in range(STEPS + 1):
         want.step = step
-        assert page.said() == want.summary()
+        assert page.said() == said_of(want)
         tap(page, "Step", step < STEPS)
     page.page.get_by_label("bug").tap()
     want.bug = True
-    assert page.said() == want.summary()
+    assert page.said() == said_of(want)
     texts = page.page.locator("p.token").all_inner_texts()
     assert [text.split()[0] for text in texts] == ["without", "with"]
     assert texts[0].endswith("␣the value of the object. For instance")
@@ -684,7 +674,7 @@ def test_what_the_bug_changes_is_seen_above_the_sentence(visit, put):
 def test_a_short_room_ends_the_steps():
     figure = KVCacheStepper()
     figure.sizes = {**figure.sizes, "max_len": 14}
-    assert figure.summary().startswith("Step 5 of 6: ")
+    assert said_of(figure).startswith("Step 5 of 6: ")
 
 
 def test_step_and_both_sides_are_seen_together_on_a_phone(alive):
@@ -739,7 +729,7 @@ def test_a_finger_can_ask_each_cell_of_the_last_tokens(alive, width):
         for i, j in ((i, j) for i in range(count) for j in range(count)):
             page.page.touchscreen.tap(x + 25 * j + 12, y + 25 * i + 12)
             held = [view, 13 - count + i, 13 - count + j]
-            assert page.said() == KVCacheStepper(selected=held).summary()
+            assert page.said() == said_of(KVCacheStepper(selected=held))
 
 
 @pytest.mark.parametrize("width", PHONES)
@@ -758,7 +748,7 @@ def test_the_window_follows_the_keyboard_to_each_row_and_column(alive, width):
         for _ in range(12):
             page.page.keyboard.press(key)
             at[axis] += by
-            assert page.said() == KVCacheStepper(selected=[0, *at]).summary()
+            assert page.said() == said_of(KVCacheStepper(selected=[0, *at]))
             shown = side.evaluate(WINDOW)
             (x, y, *_), (left, top, *_) = shown["cell"], shown["svg"]
             above, before = map(int, re.findall(r"\d+", shown["earlier"][0]))
@@ -777,7 +767,7 @@ def test_the_window_stays_where_a_cell_in_it_is_held(alive):
     page.said()
     x, y, *_ = sides[0].evaluate(WINDOW)["cell"]
     page.page.touchscreen.tap(x + 62, y + 37)  # a row and two columns further
-    assert page.said() == KVCacheStepper(selected=[0, 1, 2]).summary()
+    assert page.said() == said_of(KVCacheStepper(selected=[0, 1, 2]))
     for side in sides:
         shown = side.evaluate(WINDOW)
         assert shown["rows"] == ["T", "he", "␣met…", "␣s"]
@@ -875,8 +865,8 @@ def test_memory_speaks_of_the_chosen_model(alive):
     for key in ("Home", "End", "Enter"):
         page.page.keyboard.press(key)
     want = KVCacheStepper(memory="gpt2-small", selected=[2, 0, 16])
-    assert page.said() == want.summary()
-    assert "1,024 tokens keep 37.7 MB" in want.summary()
+    assert page.said() == said_of(want)
+    assert "1,024 tokens keep 37.7 MB" in said_of(want)
 
 
 def test_plus_in_the_memory_leaves_its_point_and_the_step(alive):
@@ -885,7 +875,7 @@ def test_plus_in_the_memory_leaves_its_point_and_the_step(alive):
     page.page.locator("[role=grid] [tabindex='0']").nth(2).focus()
     for key in ("Control+End", "+", "-"):
         page.page.keyboard.press(key)
-        assert page.said() == KVCacheStepper(selected=[2, 2, 16]).summary()
+        assert page.said() == said_of(KVCacheStepper(selected=[2, 2, 16]))
         title = page.page.locator(".panel").first.locator(".title").inner_text()
         assert "reads 13 tokens" in title
 
@@ -897,14 +887,14 @@ def test_a_held_point_follows_the_chosen_model(visit, put, n_heads, row):
     page = visit()
     start = KVCacheStepper(**own, memory="gpt2-small", selected=[2, 2, 9])
     page.open(put(start.html()))
-    assert page.said() == start.summary()
+    assert page.said() == said_of(start)
     for label, memory, at in (
         ("Llama 3.2 1B", "llama-3.2-1b", 2),
         (sizes["name"], "own", row),
     ):
         page.page.get_by_label("Memory of").select_option(label=label)
         want = KVCacheStepper(**own, memory=memory, selected=[2, at, 9])
-        assert page.said() == want.summary()
+        assert page.said() == said_of(want)
     assert page.page.locator(".error").is_hidden()
 
 
@@ -916,11 +906,13 @@ BARS = """root => ["without", "with"].map((side) => {
 
 def test_bars_grow_with_the_steps(alive):
     page = alive(KVCacheStepper(step=0))
-    figure = KVCacheStepper()
-    most = figure.multiply_adds(0, STEPS)
+    first = KVCacheStepper().prompt_length
+    most = multiply_adds(MANUAL_LM, first + STEPS, first + STEPS)
     for step in range(STEPS + 1):
         page.said()
-        want = [figure.multiply_adds(side, step) / most for side in (0, 1)]
+        length = first + step
+        passes = [length, 1 if step else length]
+        want = [multiply_adds(MANUAL_LM, new, length) / most for new in passes]
         assert page.page.locator(".picture").evaluate(BARS) == pytest.approx(
             want, abs=1e-4
         )
@@ -949,17 +941,3 @@ def test_figure_serves_the_weights():
     figure._handle_custom_msg({"ask": "weights", "model": "manual-lm"}, [])
     assert [message["part"] for message in sent] == list(range(sent[0]["of"]))
     assert (ROOT / "transformer_book/figures/static/kv_cache_stepper.mjs").exists()
-
-
-def test_still_picture_tells_both_texts_and_counts():
-    drawn = KVCacheStepper(bug=True).drawing()
-    for words in (
-        "without a cache: 9.82M multiply-adds",
-        "writes ␣the value of the object.",
-        "with a cache: 816k multiply-adds",
-        "writes ␣the value of the value of",
-        "logits differ by up to 8.58",
-        "keeps 26.6 kB",
-        "GQA, 2 KV: 2,048 bytes",
-    ):
-        assert words in drawn

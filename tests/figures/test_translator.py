@@ -610,9 +610,7 @@ def test_the_lines_of_a_step_say_where_it_looks(visit, put):
     assert page.page.locator("path.look.at").count() == 0
     page.page.locator("[data-row='0']").hover()
     assert "wrote “ein”" in page.said()
-    assert page.page.locator("path.look.at").count() == sum(
-        x >= 0.04 for x in rows[0]
-    )
+    assert page.page.locator("path.look.at").count() == sum(x >= 0.04 for x in rows[0])
 
 
 def test_plus_and_minus_step_in_both_pictures(visit, put):

@@ -1,4 +1,4 @@
-// What reading tokens costs, with and without a cache; the twin of kv_costs.py. No DOM.
+// What reading tokens costs, with and without a cache. No DOM.
 export const STEPS = 8; // after the prefill
 export const MOST = 16; // tokens of a prompt that are read
 export const POINTS = 16; // lengths at which the memory can be asked for

@@ -6,16 +6,13 @@ import traitlets
 
 from transformer_book.figures import schema as rules
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.kv_cache_stepper import picture as pictures
-from transformer_book.figures.kv_cache_stepper import run as runs
-from transformer_book.figures.kv_cache_stepper import text as words
-from transformer_book.figures.kv_cache_stepper.costs import (
-    KNOWN,
-    NAMES,
-    Memory,
-    memories,
-    parts,
+from transformer_book.figures.kv_cache_stepper.kv_generate import (
+    MOST,
+    STEPS,
+    NewCache,
+    traits,
 )
+from transformer_book.figures.kv_cache_stepper.sizes import KNOWN, NAMES
 from transformer_book.figures.state import StateError, Values, check_tokens
 from transformer_book.figures.weights import ServesWeights
 from transformer_lib.cache import new_cache
@@ -24,6 +21,8 @@ from transformer_lib.tokens import Tokenizer
 
 SOURCES = ("stored", "page", "yours")
 _PROMPT = "The method should return"
+
+_WAYS, _POINTS = 3, 17  # of the memory: ways to share heads, lengths
 
 
 class KVCacheStepper(ServesWeights, Figure):
@@ -40,7 +39,6 @@ class KVCacheStepper(ServesWeights, Figure):
     """
 
     name = "kv_cache_stepper"
-    wording, picturing = words, pictures
 
     prompt = traitlets.Unicode("")
     prompt_length = traitlets.Int(0)
@@ -59,10 +57,10 @@ class KVCacheStepper(ServesWeights, Figure):
 
     def __init__(self, prompt: str = _PROMPT, **state: Any) -> None:
         if "tokens" not in state:
-            written = runs.traits(prompt)
+            written = traits(prompt)
             step = min(5, len(written["gaps"]) - 1)
             state = {**written, "step": step, **state}
-        state.setdefault("sizes", runs.traits(_PROMPT)["sizes"])
+        state.setdefault("sizes", traits(_PROMPT)["sizes"])
         super().__init__(**{"prompt": prompt, **state})
 
     @staticmethod
@@ -70,7 +68,7 @@ class KVCacheStepper(ServesWeights, Figure):
         prompt: str,
         model: Decoder | None = None,
         tokenizer: Tokenizer | None = None,
-        cache: runs.NewCache = new_cache,
+        cache: NewCache = new_cache,
     ) -> dict[str, Any]:
         """Return the traits for a prompt, a model or a cache of yours.
 
@@ -80,17 +78,17 @@ class KVCacheStepper(ServesWeights, Figure):
         Raises:
             ValueError: if the prompt is empty, or does not fit the model.
         """
-        return runs.traits(prompt, model, tokenizer, cache)
+        return traits(prompt, model, tokenizer, cache)
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless texts, differences and numbers fit each other."""
-        most = runs.MOST + runs.STEPS + 1
+        most = MOST + STEPS + 1
         check_tokens(state["tokens"], 0, most)
         first = state["prompt_length"]
         steps = len(state["tokens"]) - first
-        if not (0 <= first <= runs.MOST and bool(first) == bool(steps) and steps >= 0):
+        if not (0 <= first <= MOST and bool(first) == bool(steps) and steps >= 0):
             raise StateError(
-                f"prompt_length must be 1 to {runs.MOST} and less than the tokens, or "
+                f"prompt_length must be 1 to {MOST} and less than the tokens, or "
                 f"0 without any, got {first} of {len(state['tokens'])}; change all by "
                 "update(**figure.written(...))"
             )
@@ -108,41 +106,6 @@ class KVCacheStepper(ServesWeights, Figure):
             )
         _check_selected(state)
 
-    @property
-    def length(self) -> int:
-        """Tokens of the text that is read in this step."""
-        return self.prompt_length + self.step if self.prompt_length else 0
-
-    def right(self) -> tuple[list[str], list[float]]:
-        """Return what the cached side writes, and its differences, step by step."""
-        if self.bug:
-            return self.wrong_picks, self.wrong_gaps
-        return self.picks, self.gaps
-
-    def written_by(self, side: int) -> list[str]:
-        """Return the tokens that a side has written: 0 without a cache, 1 with it."""
-        said = self.right()[0] if side else self.tokens[self.prompt_length :]
-        return said[: self.step + 1]
-
-    def texts(self, side: int) -> list[str]:
-        """Return the tokens that a side has read."""
-        return self.tokens[: self.prompt_length] + self.written_by(side)[: self.step]
-
-    def multiply_adds(self, side: int, step: int) -> int:
-        """Return the multiply-adds of a side in one step."""
-        if not self.prompt_length:
-            return 0
-        length = self.prompt_length + step
-        return parts(self.sizes).of(1 if side and step else length, length)
-
-    def shown_sizes(self) -> dict[str, Any]:
-        """Return the sizes of the model whose memory is shown."""
-        return dict(KNOWN.get(self.memory, self.sizes))
-
-    def memories(self) -> list[Memory]:
-        """Return ways to share keys and values, with their bytes for each token."""
-        return memories(self.shown_sizes(), 4 if self.memory == "own" else 2)
-
 
 def _check_kinds(state: dict[str, Any]) -> None:
     """Refuse what is no text, no finite number, or more steps than there are."""
@@ -154,9 +117,9 @@ def _check_kinds(state: dict[str, Any]) -> None:
         gaps=rules.each(rules.finite),
         wrong_gaps=rules.each(rules.finite),
     )("state", state)
-    if len(state["gaps"]) > runs.STEPS + 1:
+    if len(state["gaps"]) > STEPS + 1:
         raise StateError(
-            f"tokens must be at most {runs.STEPS + 1} after the prompt's, got "
+            f"tokens must be at most {STEPS + 1} after the prompt's, got "
             f"{len(state['gaps'])}"
         )
 
@@ -186,9 +149,7 @@ def _check_selected(state: dict[str, Any]) -> None:
     if not state["selected"]:
         return
     length = state["prompt_length"] + state["step"]
-    sizes = KNOWN.get(state["memory"], state["sizes"])
-    shapes = {0: (length, length), 1: (length, length)}
-    shapes[2] = (len(memories(sizes, 1)), words.POINTS + 1)
+    shapes = {0: (length, length), 1: (length, length), 2: (_WAYS, _POINTS)}
     view, *cell = state["selected"]
     if len(cell) != 2 or view not in shapes or not _inside(cell, shapes[view]):
         raise StateError(

@@ -19,7 +19,6 @@ export const SOURCES = {
   yours: "from your Python",
 };
 
-/** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
   const { tokens, prompt_length: first, step, selected } = state;
   const steps = tokens?.length - first;

@@ -1,4 +1,4 @@
-// What KVCacheStepper says; kv_words.py says the same. No DOM.
+// What KVCacheStepper says. No DOM.
 import { number, python, quote } from "../kit/index.mjs";
 import { commas, compact } from "../shape_ledger/text.mjs";
 import { MOST, POINTS, STEPS } from "./costs.mjs";

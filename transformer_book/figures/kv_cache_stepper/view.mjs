@@ -3,7 +3,7 @@ import { bring } from "../engine/index.mjs";
 import { fill, h, pad, panel, s, set, tokenText } from "../kit/index.mjs";
 import { KNOWN, MOST, STEPS, memories, parts, shownOf } from "./costs.mjs";
 import { SOURCES, layout } from "./layout.mjs";
-import { createWriter } from "./run.mjs";
+import { createWriter } from "./kv_generate.mjs";
 import { bars, follow, memory, side, total } from "./shapes.mjs";
 import { SAME, parting, pytorch, sentence, table } from "./text.mjs";
 import { commas } from "../shape_ledger/text.mjs";

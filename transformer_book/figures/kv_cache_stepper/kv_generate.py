@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from transformer_book import pretrained
-from transformer_book.figures.kv_cache_stepper.costs import sizes_of
+from transformer_book.figures.kv_cache_stepper.sizes import sizes_of
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.sampling import eval_mode
