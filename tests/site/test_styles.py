@@ -1,6 +1,7 @@
 """One style sheet for each page: smaller than what it is made of, and the same look."""
 
 import gzip
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from page_audit import WALK
 from playwright.sync_api import Browser
 
-from booksite.build import html_pages
+from booksite.build import ROOT, html_pages
 from booksite.styles import sheets_of, with_one_sheet
 
 pytestmark = pytest.mark.site
@@ -131,3 +132,18 @@ def test_no_element_looks_otherwise_than_with_all_sheets(
     assert len(joined) > 10_000
     pairs = zip(joined, apart, strict=True)
     assert [f"{one} / {all_}" for one, all_ in pairs if one != all_] == []
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_still_pictures_have_the_figures_colors(
+    chromium: Browser, address: str, mode: str
+) -> None:
+    palette = ROOT / "transformer_book/figures/kit/palette.json"
+    wanted = json.loads(palette.read_text("utf-8"))[mode]
+    tab = chromium.new_page(color_scheme=mode)
+    tab.goto(f"{address}/references.html")
+    read = "name => getComputedStyle(document.documentElement).getPropertyValue(name)"
+    page = tab.evaluate(read, "--pst-color-background")
+    shown = {name: tab.evaluate(read, f"--tl-{name}") for name in [*wanted, "page"]}
+    tab.close()
+    assert shown == wanted | {"ground": page, "page": page}

@@ -11,6 +11,8 @@ from page_audit import Facts
 
 pytestmark = pytest.mark.site
 TEXT, MATH, FIGURES = 300_000, 400_000, 700_000
+# The scripts of a page's figures alone.
+CHAPTER_SCRIPTS, GALLERY_SCRIPTS = 90_000, 180_000
 COMPRESSED = (".png", ".jpg", ".woff2")  # by themselves
 
 
@@ -21,12 +23,16 @@ def sent(path: Path) -> int:
     return len(body) if path.suffix in COMPRESSED else len(gzip.compress(body))
 
 
+def files(facts: Facts) -> set[str]:
+    """What a visit asked of the book."""
+    return {unquote(urlsplit(url).path).lstrip("/") for url in facts.requests}
+
+
 def weight(facts: Facts, book: Path) -> int:
     """The bytes of a visit without the trained models, which a figure asks for."""
-    asked = {unquote(urlsplit(url).path).lstrip("/") for url in facts.requests}
     return sum(
         sent(book / path)
-        for path in asked
+        for path in files(facts)
         if (book / path).is_file() and "/weights/" not in path
     )
 
@@ -48,4 +54,15 @@ def test_pages_stay_light(
             line = f"{place:50}{size / 1000:6.0f} of {most // 1000} kB gzipped\n"
             sys.stdout.write(line)
     assert min(size for size, _ in table.values()) > 50_000
+    assert {place: s for place, (s, most) in table.items() if s > most} == {}
+
+
+def test_scripts_of_figures_stay_light(book: Path, served: list[Facts]) -> None:
+    table = {}
+    for facts in served:
+        scripts = [path for path in files(facts) if path.startswith("_static/figures/")]
+        size = sum(sent(book / path) for path in scripts)
+        most = GALLERY_SCRIPTS if "gallery" in facts.url else CHAPTER_SCRIPTS
+        table[facts.place] = (size, most)
+    assert max(size for size, _ in table.values()) > CHAPTER_SCRIPTS  # the gallery's
     assert {place: s for place, (s, most) in table.items() if s > most} == {}
