@@ -5,28 +5,31 @@ import json
 import math
 import random
 import re
-from html import unescape
 
 import ipywidgets
 import numpy as np
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import READY, ROOT, run_node
+from figure_page import READY, ROOT, run_node, said_of, shown, shown_all
 from inference_jobs import shipped
+from sampling_reference import (
+    LONGER,
+    continuations,
+    counts_of,
+    distribution,
+    draws,
+    places,
+)
 from touch import FINGER, swipe, tab_stops
 
 from transformer_book.figures.interact import drive
-from transformer_book.figures.position_lab.numbers import draws
 from transformer_book.figures.sampling_desk import model as sampling_model
 from transformer_book.figures.sampling_desk.figure import SamplingDesk
-from transformer_book.figures.sampling_desk.model import LONGER, MODEL
-from transformer_book.figures.sampling_desk.numbers import Settings, places, reshape
-from transformer_book.figures.sampling_desk.text import share, tail
+from transformer_book.figures.sampling_desk.model import MODEL
 from transformer_book.figures.weights import dequantized, pack
 from transformer_lib.sampling import filter_logits, generate, sample
 
-SHOWN = ROOT / "tests/figures/shown.mjs"
 NEAR = 1e-6
 SETTINGS = [
     {"temperature": t, "top_k": k, "top_p": p, "min_p": m}
@@ -46,9 +49,9 @@ WAITING = ["Greedy waits", "Sampled waits"]
 NO_TEXT = "There is no text: type one. The numbers of another text stay. After “The"
 HERE = """
 import { readFileSync } from "node:fs";
-const home = "ROOT/transformer_book/figures/src/";
-const { unpack } = await import(`${home}inference/index.mjs`);
-const { layout, sentence } = await import(`${home}sampling_desk.mjs`);
+const home = "ROOT/transformer_book/figures/";
+const { unpack } = await import(`${home}engine/index.mjs`);
+const { layout, sentence } = (await import(`${home}sampling_desk/view.mjs`)).default;
 const page = await import(`${home}sampling_desk/reader.mjs`);
 const { packed, states } = JSON.parse(readFileSync(0, "utf8"));
 const before = states.map((state) => layout(state).problem ?? null);
@@ -64,6 +67,22 @@ console.log(JSON.stringify(states.map((state, i) => {
   };
 })));
 """.replace("ROOT", str(ROOT))
+
+
+def share(ids):
+    """The share of runs of four tokens that stood there before."""
+    runs = [tuple(ids[i : i + 4]) for i in range(len(ids) - 3)]
+    again = [run in runs[:i] for i, run in enumerate(runs)]
+    return sum(again) / max(1, len(again))
+
+
+def trapped(desk):
+    """The sentence of a desk whose page has the model, with both continuations."""
+    shares = [round(100 * share(ids)) for ids in continuations(desk)]
+    told = (
+        "Of the runs of four in the next 96 tokens, greedy repeats {} %, sampling {} %."
+    )
+    return said_of(desk).replace("The greedy trap waits.", told.format(*shares))
 
 
 def own(logits, **state):
@@ -95,18 +114,12 @@ def answers():
         SamplingDesk(temperature=1, top_k=0),
         *(SamplingDesk(text) for text in ENDS),
     ]
-    states = json.dumps([desk.state() for desk in made])
-    return list(
-        zip(
-            made,
-            json.loads(run_node(SHOWN, "sampling_desk", stdin=states)),
-            strict=True,
-        )
-    )
+    return list(zip(made, shown_all(made), strict=True))
 
 
-def test_shares_are_those_of_restrict_and_the_browser_computes_the_same(answers):
-    for desk, answer in answers:
+def test_shares_and_draws_are_those_of_the_library(answers):
+    assert any(desk.count for desk, _ in answers)
+    for desk, page in answers:
         asked = {
             "top_k": desk.top_k or None,
             "top_p": None if desk.top_p == 1 else desk.top_p,
@@ -115,8 +128,10 @@ def test_shares_are_those_of_restrict_and_the_browser_computes_the_same(answers)
         kept = filter_logits(
             torch.tensor(desk.logits), temperature=desk.temperature, **asked
         )
-        order, before, after, cut = desk.distribution()
-        geometry = answer["geometry"]
+        order, before, after, cut = distribution(desk)
+        geometry = page.geometry
+        assert geometry["drawn"] == counts_of(desk)
+        assert sum(geometry["drawn"]) == desk.count
         assert geometry["order"] == order
         assert geometry["cut"] == cut
         gone = kept[order].isinf().tolist()
@@ -132,19 +147,12 @@ def test_shares_are_those_of_restrict_and_the_browser_computes_the_same(answers)
 def test_each_filter_is_named_for_what_it_cuts():
     desk = own([5.0, 4.0, 3.0, 2.0, 1.0, 0.0], temperature=1, top_k=5, top_p=0.95)
     desk.update(min_p=0.2)
-    assert desk.distribution().cut == ["", "", "min-p", "top-p", "top-p", "top-k"]
+    assert shown(desk).geometry["cut"] == ["", "", "min-p", "top-p", "top-p", "top-k"]
     desk.temperature = 0
-    assert desk.distribution().cut == [""] + ["temperature"] * 5
+    assert shown(desk).geometry["cut"] == [""] + ["temperature"] * 5
 
 
-def test_browser_draws_the_same_tokens(answers):
-    assert any(desk.count for desk, _ in answers)
-    for desk, answer in answers:
-        assert answer["geometry"]["drawn"] == desk.counts()
-        assert sum(desk.counts()) == desk.count
-
-
-def test_the_generators_are_twins():
+def test_the_generator_is_park_and_millers():
     code = (
         "import { heights } from"
         f' "{ROOT}/transformer_book/figures/sampling_desk/numbers.mjs";'
@@ -169,24 +177,27 @@ def test_a_draw_is_that_of_sample():
 def test_draws_follow_the_shares():
     for seed in (1, 7, 500):
         desk = own([2.0, 1.0, 0.5, 0.0, -1.0], temperature=1, count=1000, seed=seed)
-        after = np.array(desk.distribution().after)
-        chi_square = ((desk.counts() - 1000 * after) ** 2 / (1000 * after)).sum()
+        geometry = shown(desk).geometry
+        after = np.array(geometry["after"])
+        chi_square = ((geometry["drawn"] - 1000 * after) ** 2 / (1000 * after)).sum()
         assert chi_square < 18.5  # 4 degrees of freedom, p = 0.001
 
 
 def test_a_hundred_more_keep_the_first_hundred_and_begin_with_draw_1():
     desk = own([1.0, 0.9, 0.8, 0.7], temperature=1, seed=3)
     desk.count = 100
-    first = desk.counts()
+    first = shown(desk).geometry["drawn"]
     desk.count = 200
-    assert all(a <= b for a, b in zip(first, desk.counts(), strict=True))
+    more = shown(desk).geometry["drawn"]
+    assert all(a <= b for a, b in zip(first, more, strict=True))
     desk.count = 1
+    geometry = shown(desk).geometry
     u = next(draws(3))
-    assert desk.counts()[places(torch.tensor(desk.distribution().after), [u])[0]] == 1
+    assert geometry["drawn"][places(torch.tensor(geometry["after"]), [u])[0]] == 1
 
 
-def test_browser_says_the_same_sentence(answers):
-    said = [answer["sentence"] for _, answer in answers]
+def test_every_kind_of_sentence_is_met(answers):
+    said = [page.sentence for _, page in answers]
     for words in (
         "cut off by",
         "Nothing reshapes",
@@ -197,29 +208,35 @@ def test_browser_says_the_same_sentence(answers):
         "to be expected",
     ):
         assert any(words in sentence for sentence in said), words
-    for desk, answer in answers:
-        assert answer["sentence"] == desk.summary()
 
 
 def test_the_end_of_a_text_begins_with_a_word(answers):
-    for (text, end), (desk, _) in zip(ENDS.items(), answers[-len(ENDS) :], strict=True):
-        assert (desk.text, tail(desk)) == (text, end)
-    assert "After “…raised while handling”, the" in answers[-len(ENDS)][0].summary()
+    for (text, end), (desk, page) in zip(
+        ENDS.items(), answers[-len(ENDS) :], strict=True
+    ):
+        assert desk.text == text
+        assert f"After “{end.strip().replace(chr(10), '⏎')}" in page.sentence
 
 
-def test_browser_shows_the_same_table(answers):
-    for desk, answer in answers:
-        header, rows = desk.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+def test_the_table_lists_tokens_and_sums_up_the_others(answers):
+    for desk, page in answers[::5]:
+        header = ["token", "before", "after", "cut off by", "drawn"]
+        assert page.table["header"] == header
+        before, after, drawn = (
+            [row[column] for row in page.rows] for column in (1, 2, 4)
+        )
+        assert sum(map(float, before)) == pytest.approx(1, abs=0.005)
+        assert sum(map(float, after)) == pytest.approx(1, abs=0.005)
+        assert sum(drawn) == desk.count
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(answers):
-    for _, answer in [*answers[::7], *answers[-8:]]:
-        exec(answer["pytorch"], {})
+    for _, page in [*answers[::7], *answers[-8:]]:
+        exec(page.pytorch, {})
 
 
 def test_copied_pytorch_fails_when_a_number_is_wrong(answers):
-    code = next(a["pytorch"] for d, a in answers if d.source == MODEL and d.count)
+    code = next(page.pytorch for d, page in answers if d.source == MODEL and d.count)
     for right, wrong in (
         ("temperature=0.7", "temperature=0.71"),
         ("top_k=8", "top_k=9"),
@@ -233,7 +250,7 @@ def test_copied_pytorch_fails_when_a_number_is_wrong(answers):
 
 
 def entropy(desk):
-    return -sum(p * math.log(p) for p in desk.distribution().after if p > 0)
+    return -sum(p * math.log(p) for p in shown(desk).geometry["after"] if p > 0)
 
 
 def test_the_lesson_temperature_sharpens_and_flattens():
@@ -241,18 +258,19 @@ def test_the_lesson_temperature_sharpens_and_flattens():
     entropies = [entropy(desk) for desk in desks]
     assert entropies == sorted(entropies)
     assert entropies[0] == 0
-    assert "temperature 0 makes it 100 %" in desks[0].summary()
+    assert "temperature 0 makes it 100 %" in said_of(desks[0])
 
 
 def test_the_lesson_filters_keep_the_likeliest_and_their_proportions():
-    whole = SamplingDesk(temperature=1, top_k=0).distribution()
+    whole = shown(SamplingDesk(temperature=1, top_k=0)).geometry
     for settings in ({"top_k": 8}, {"top_p": 0.6}, {"min_p": 0.2}):
         desk = SamplingDesk(**{"temperature": 1, "top_k": 0, **settings})
-        _, before, after, cut = desk.distribution()
+        geometry = shown(desk).geometry
+        before, after, cut = (geometry[part] for part in ("before", "after", "cut"))
         n = cut.count("")
         assert 1 < n < 20
         assert cut[:n] == [""] * n
-        assert before == whole.before
+        assert before == whole["before"]
         ratios = np.array(after[:n]) / before[:n]
         np.testing.assert_allclose(ratios, ratios[0], rtol=1e-9)
 
@@ -282,7 +300,7 @@ def test_the_page_answers_what_python_answers(in_page):
     for desk, made in in_page:
         assert made["problem"] is None
         np.testing.assert_allclose(made["logits"], desk.logits, atol=2e-4)
-        assert made["said"] == desk.summary()
+        assert made["said"] == (trapped(desk) if desk.trap else said_of(desk))
     waits = [
         made["before"] for desk, made in in_page if desk.text != "The value of the"
     ]
@@ -292,16 +310,16 @@ def test_the_page_answers_what_python_answers(in_page):
 def test_the_page_writes_on_as_python_does(in_page):
     for desk, made in in_page:
         if desk.trap:
-            greedy, sampled = desk.continuations()
+            greedy, sampled = continuations(desk)
             assert made["next"] == {"greedy": greedy, "sampled": sampled}
             assert len(greedy) == len(sampled) == LONGER
 
 
 def test_greedy_falls_into_the_trap_and_sampling_does_not(in_page):
-    greedy, sampled = in_page[0][0].continuations()
+    greedy, sampled = continuations(in_page[0][0])
     assert share(greedy) > 0.9
     assert share(sampled) < 0.1
-    cold = in_page[3][0].continuations()
+    cold = continuations(in_page[3][0])
     assert cold[0] == cold[1] == greedy
 
 
@@ -316,8 +334,7 @@ def test_answers_are_the_models_and_of_texts_only():
     assert n == found.tokenizer.special("<pad>")
     np.testing.assert_allclose(desk.logits, want[:n], atol=1e-4)
     greedy = [int(t) for t in generate(model, ids, max_new_tokens=20)]
-    said = sampling_model.write_greedily(tuple(ids[0].tolist()))
-    assert said[:20] == greedy
+    assert continuations(desk)[0][:20] == greedy
 
 
 def test_tokens_are_named_by_their_text_or_their_bytes():
@@ -325,13 +342,6 @@ def test_tokens_are_named_by_their_text_or_their_bytes():
     assert " value" in names
     assert "<E2 80>" in names
     assert all("\ufffd" not in name for name in names)
-
-
-def test_share_counts_runs_of_four_that_came_before():
-    assert share([1, 2, 3, 4, 5]) == 0
-    assert share([1, 2, 3, 4, 1, 2, 3, 4]) == 1 / 5
-    assert share([7] * 8) == 4 / 5
-    assert share([1, 2, 3]) == 0
 
 
 @pytest.mark.parametrize(
@@ -391,9 +401,8 @@ def test_your_own_logits_drive_the_desk():
     desk.update(temperature=1, top_k=0)
     desk.show(torch.tensor([0.0, math.log(3)]), [" no", " yes"])
     assert (desk.source, desk.drawn, desk.asked) == ("Python", [], [desk.text])
-    assert desk.distribution().after == pytest.approx([0.75, 0.25], abs=1e-4)
-    assert "the likeliest of 2 tokens is “␣yes”: 75 %" in desk.summary()
-    assert desk.continuations() is None
+    assert shown(desk).geometry["after"] == pytest.approx([0.75, 0.25], abs=1e-4)
+    assert "the likeliest of 2 tokens is “␣yes”: 75 %" in said_of(desk)
 
 
 def test_your_own_model_follows_the_text():
@@ -424,7 +433,7 @@ def test_controls_drive_the_desk():
     drive(desk, answer, text=text, heat=ipywidgets.FloatSlider(0.5, max=2))
     text.value = "abcd"
     assert (desk.text, desk.asked, desk.logits) == ("abcd", ["abcd"], [4, 0])
-    assert "After “abcd”, the likeliest of 2 tokens is “a”: 98 %" in desk.summary()
+    assert "After “abcd”, the likeliest of 2 tokens is “a”: 98 %" in said_of(desk)
 
 
 def draw(page, times=1):
@@ -456,7 +465,7 @@ def test_a_typed_text_is_answered_in_the_page(visit, put):
             continue
         kept = text.replace("\x00", "")[:300]
         if kept == text:
-            assert said == SamplingDesk(text).summary(), text
+            assert said == said_of(SamplingDesk(text)), text
     type_text(page, "")
     assert page.said().startswith(NO_TEXT)
     type_text(page, "東" * 100)
@@ -484,7 +493,7 @@ def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(visit, p
     assert page.page.get_by_role("button", name="Greedy trap").is_disabled()
     type_text(page, "If the")
     button.click()
-    assert page.said() == SamplingDesk("If the", count=100).summary()
+    assert page.said() == said_of(SamplingDesk("If the", count=100))
 
 
 def test_an_emptied_field_says_whose_numbers_are_shown(visit, put):
@@ -500,7 +509,7 @@ def test_an_emptied_field_says_whose_numbers_are_shown(visit, put):
     told = page.page.locator(".controls .title small")
     assert told.inner_text() == "There is no text: type one."
     type_text(page, "If the")
-    assert page.said() == SamplingDesk("If the").summary()
+    assert page.said() == said_of(SamplingDesk("If the"))
     assert note.last.inner_text() == "outlined before, filled after"
 
 
@@ -536,9 +545,9 @@ def test_draws_extend_the_text_and_back_takes_them_away(visit, put):
     logits, drawn = SamplingDesk(seed=4), []
     for u in itertools.islice(draws(4), 3):
         logits.drawn = drawn
-        order, _, after, _ = logits.distribution()
+        order, _, after, _ = distribution(logits)
         drawn = [*drawn, order[places(torch.tensor(after), [u])[0]]]
-    assert page.said() == SamplingDesk(seed=4, drawn=drawn).summary()
+    assert page.said() == said_of(SamplingDesk(seed=4, drawn=drawn))
     for _ in drawn:
         page.page.get_by_role("button", name="Back").click()
     assert page.said() == start
@@ -560,7 +569,7 @@ def test_lengths_compare_from_state_to_state(visit, put, width):
         start, half, end = figure.locator(".picture text[y='9']").all()
         ends = [at.text_content() for at in (start, half, end)]
         assert ends == ["0 %", "50 %", "100 %"]
-        _, before, after, _ = SamplingDesk(**setting).distribution()
+        _, before, after, _ = distribution(SamplingDesk(**setting))
         line = start.evaluate("text => +text.getAttribute('x')")
         long = end.evaluate("text => +text.getAttribute('x')") - line
         for kind, shares in (("before", before), ("after", after)):
@@ -569,19 +578,6 @@ def test_lengths_compare_from_state_to_state(visit, put, width):
             assert drawn == pytest.approx(shares[0] * long, abs=1e-4)
     mark = figure.locator(".count").first.evaluate("path => path.getBBox().width")
     assert mark == {360: 8, 1280: 13}[width]  # smaller where the bars are short
-
-
-def test_lengths_compare_in_the_still_pictures():
-    for setting in SETTING:
-        desk = SamplingDesk(**setting)
-        _, before, after, _ = desk.distribution()
-        widths = [
-            float(x) for x in re.findall(r'<rect[^>]* width="(.+?)"', desk.drawing())
-        ]
-        ratio = after[0] / before[0]
-        assert widths[0] == pytest.approx(380 * before[0], abs=0.1)
-        assert widths[1] == pytest.approx(widths[0] * ratio, abs=0.1)
-        assert desk.plot().axes[0].get_xlim() == (0, 1)
 
 
 def test_both_continuations_stand_side_by_side(visit, put):
@@ -601,7 +597,7 @@ def test_a_hundred_draws_are_counted(visit, put):
     page.open(put(SamplingDesk().html()))
     for count in (100, 200):
         page.page.get_by_role("button", name="Draw 100").click()
-        assert page.said() == SamplingDesk(count=count).summary()
+        assert page.said() == said_of(SamplingDesk(count=count))
     shown = page.page.locator(".picture text", has_text="×").all_text_contents()
     assert sum(int(text[:-1]) for text in shown) == 200
 
@@ -614,7 +610,7 @@ def test_the_trap_shuts_in_the_page(visit, put):
         "document.querySelector('.tl-live').shadowRoot.querySelector('.say')"
         ".textContent.includes('greedy repeats')"
     )
-    assert page.said() == SamplingDesk(trap=True).summary()
+    assert page.said() == trapped(SamplingDesk(trap=True))
     greedy, sampled = page.page.locator(".panel", has_text="repeats, underlined").all()
     assert greedy.locator(".under").count() > 80
     assert sampled.locator(".under").count() < 10
@@ -651,12 +647,12 @@ def test_the_button_says_that_there_are_draws_already(visit, put):
 
 
 def test_what_reshapes_is_a_list_with_one_and(answers):
-    listed = {desk.summary() for desk, _ in answers}
+    listed = {page.sentence for _, page in answers}
     three = r"; temperature [\d.]+, top-[kp] [\d.]+ and (top|min)-p [\d.]+ make it"
     assert any(re.search(three, sentence) for sentence in listed)
     desk = SamplingDesk(top_k=1, top_p=0.8)
-    assert "; temperature 0.7, top-k 1 and top-p 0.8 make it 100 %." in desk.summary()
-    assert "; temperature 0.7 and top-k 8 make it" in SamplingDesk().summary()
+    assert "; temperature 0.7, top-k 1 and top-p 0.8 make it 100 %." in said_of(desk)
+    assert "; temperature 0.7 and top-k 8 make it" in said_of(SamplingDesk())
 
 
 TRAP = """panel => [...panel.querySelectorAll("text")].reduce((lines, text) => {
@@ -672,7 +668,7 @@ def test_lines_of_the_trap_begin_with_words(visit, put, width):
     page.open(put(desk.html()))
     page.page.locator(".say", has_text="greedy repeats").wait_for()
     panels = page.page.locator(".panel", has_text="repeats, underlined").all()
-    for panel, ids in zip(panels, desk.continuations(), strict=True):
+    for panel, ids in zip(panels, continuations(desk), strict=True):
         said = "".join(desk.tokens[i] for i in ids)
         whole = f"Before this, an old exc{said}…"
         lines = list(panel.evaluate(TRAP).values())
@@ -680,17 +676,6 @@ def test_lines_of_the_trap_begin_with_words(visit, put, width):
         assert len(lines) > 5
         assert {line[0] for line in lines[1:]} == {" "}
         assert panel.locator("svg").get_attribute("aria-label").endswith(whole)
-
-
-def test_the_still_picture_cuts_the_trap_at_words():
-    desk = SamplingDesk("Before this, an old exc", trap=True)
-    drawn = desk.drawing().split("in [brackets]")
-    for text, ids in zip(drawn[1:], desk.continuations(), strict=True):
-        lines = [unescape(x) for x in re.findall(r">([^<]+)</text>", text)]
-        said = "".join(desk.tokens[i] for i in ids)
-        words = f"Before this, an old exc{said}…".split()
-        assert re.sub(r"[\[\]]", "", " ".join(lines)).split() == words
-        assert 60 < max(map(len, lines)) <= 80
 
 
 def test_a_trap_that_is_being_written_says_so(visit, put):
@@ -715,9 +700,9 @@ def test_without_weights_the_stored_state_stays(visit, put, server):
     page.page.get_by_text(
         'Stored numbers: the model "manual-lm" did not come'
     ).wait_for()
-    assert page.said() == SamplingDesk().summary()
+    assert page.said() == said_of(SamplingDesk())
     page.page.get_by_role("button", name="Draw 100").click()
-    assert page.said() == SamplingDesk(count=100).summary()
+    assert page.said() == said_of(SamplingDesk(count=100))
     draw(page)
     assert page.said().startswith("This text waits for the model. ")
     page.page.get_by_role("button", name="Greedy trap").click()
@@ -751,7 +736,7 @@ def test_a_link_carries_text_draws_and_settings(visit, put):
     page.page.goto(f"{page.server}/{file}#sampling_desk-1={json.dumps(patch)}")
     page.page.wait_for_selector(READY)
     wait(page)
-    assert page.said() == want.summary()
+    assert page.said() == said_of(want)
 
 
 def test_tab_reaches_each_part_once(visit, put):
@@ -786,17 +771,17 @@ def test_a_finger_can_do_what_is_to_be_tried(visit, put):
     for temperature in (0.0, 2.0, 0.7):
         pull(page, "Temperature", temperature)
         want.temperature = temperature
-        assert page.said() == want.summary()
+        assert page.said() == said_of(want)
     pull(page, "top-k", 51)
     pull(page, "top-p", 0.8)
     want.update(top_k=0, top_p=0.8)
-    assert page.said() == want.summary()
+    assert page.said() == said_of(want)
     stay = "12 tokens stay; at temperature 0.7 they had 82 % before 494 others were"
     assert stay in page.said()
     page.page.get_by_role("button", name="Greedy trap").tap()
     want.trap = True
     page.page.locator(".say", has_text="greedy repeats").wait_for()
-    assert page.said() == want.summary()
+    assert page.said() == trapped(want)
 
 
 def test_sliders_and_bars_are_seen_together_on_a_phone(visit, put):
@@ -833,7 +818,7 @@ def test_the_trap_opens_under_its_button_on_a_phone(visit, put):
 )
 def test_the_sentence_counts_what_stays(n, said):
     desk = own([1 - 1e-4 * i for i in range(10)], temperature=1, top_k=n)
-    assert said in desk.summary()
+    assert said in said_of(desk)
 
 
 @pytest.mark.parametrize(("top_k", "rows"), [(1, 1), (11, 11), (12, 12)])
@@ -873,9 +858,9 @@ def test_every_width_fits(visit, put, width):
                 assert box["x"] + box["width"] <= room["x"] + room["width"] + 1
 
 
-def test_reshape_of_equal_logits_keeps_them_together():
-    settings = Settings(1.0, 2, 1.0, 0.0)
-    assert reshape([1.0, 3.0, 1.0, 1.0], settings).cut == [""] * 4
+def test_equal_logits_stay_together():
+    desk = own([1.0, 3.0, 1.0, 1.0], temperature=1.0, top_k=2)
+    assert shown(desk).geometry["cut"] == [""] * 4
 
 
 def test_no_temperature_shrinks_the_layout_of_a_phone(visit, put):

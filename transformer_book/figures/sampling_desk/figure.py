@@ -7,15 +7,7 @@ import traitlets
 
 from transformer_book.figures.figure import Figure
 from transformer_book.figures.sampling_desk import model as shipped
-from transformer_book.figures.sampling_desk import picture as pictures
-from transformer_book.figures.sampling_desk import text as words
 from transformer_book.figures.sampling_desk.check import check_state, check_text
-from transformer_book.figures.sampling_desk.numbers import (
-    Distribution,
-    Settings,
-    counts,
-    reshape,
-)
 from transformer_book.figures.state import Values, rounded
 from transformer_book.figures.weights import ServesWeights
 
@@ -34,7 +26,6 @@ class SamplingDesk(ServesWeights, Figure):
     """
 
     name = "sampling_desk"
-    wording, picturing = words, pictures
 
     text = traitlets.Unicode(_TEXT)
     drawn = Values(traitlets.Int(), default_value=[])
@@ -110,25 +101,3 @@ class SamplingDesk(ServesWeights, Figure):
         elif self.source == shipped.MODEL:
             ids = tuple(shipped.read(self.text, self.drawn))
             self.update(logits=shipped.answer(ids), asked=asked)
-
-    @property
-    def settings(self) -> Settings:
-        """What reshapes the distribution."""
-        return Settings(self.temperature, self.top_k, self.top_p, self.min_p)
-
-    def distribution(self) -> Distribution:
-        """Return the next tokens, before and after."""
-        return reshape([float(x) for x in self.logits], self.settings)
-
-    def counts(self) -> list[int]:
-        """Return how often each token is drawn, the likeliest token first."""
-        skip = len(self.drawn)
-        return counts(self.distribution().after, self.seed, skip, self.count)
-
-    def continuations(self) -> tuple[list[int], list[int]] | None:
-        """Return what follows greedily and sampled, where the shipped model writes."""
-        if not self.trap or self.source != shipped.MODEL:
-            return None
-        ids = tuple(shipped.read(self.text, self.drawn))
-        sampled = shipped.write_sampled(ids, self.settings, self.seed, len(self.drawn))
-        return shipped.write_greedily(ids), sampled

@@ -2,29 +2,22 @@
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import islice
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from transformer_book import pretrained
-from transformer_book.figures.position_lab.numbers import draws
-from transformer_book.figures.sampling_desk.numbers import Settings, places, reshape
 from transformer_book.figures.state import StateError
 from transformer_book.figures.weights import dequantized
-from transformer_lib.sampling import Choose, generate, greedy
 from transformer_lib.tokens import Tokenizer
 
 MODEL = "manual-lm"
-LONGER = 96
-"""Tokens of a continuation."""
 ROOM = 160
 """Tokens of a text: a continuation must have its place behind."""
 
 
 @cache
-def _shipped() -> tuple[Any, Tokenizer]:
+def shipped() -> tuple[Any, Tokenizer]:
     """Load the model once, with the numbers that a page computes with.
 
     In float64: four digits of its logits are then the same on every machine.
@@ -37,7 +30,7 @@ def _shipped() -> tuple[Any, Tokenizer]:
 @cache
 def names() -> tuple[str, ...]:
     """Name each token of text: as it is, or by its bytes, where it is no text."""
-    _, tokenizer = _shipped()
+    _, tokenizer = shipped()
     return tuple(_name(tokenizer.token_bytes(i)) for i in range(_n_texts(tokenizer)))
 
 
@@ -60,7 +53,7 @@ def read(text: str, drawn: Sequence[int]) -> list[int]:
         StateError: if there is nothing to read, or too much.
     """
     try:
-        ids = [*_shipped()[1].encode(text), *drawn]
+        ids = [*shipped()[1].encode(text), *drawn]
     except ValueError as error:
         raise StateError(str(error)) from None
     if not 1 <= len(ids) <= ROOM:
@@ -72,36 +65,6 @@ def read(text: str, drawn: Sequence[int]) -> list[int]:
 @torch.no_grad()
 def answer(ids: tuple[int, ...]) -> list[float]:
     """Return the logits of the token after these, of texts only."""
-    model, tokenizer = _shipped()
+    model, tokenizer = shipped()
     logits = model(torch.tensor([ids]))[0, -1, : _n_texts(tokenizer)]
     return [round(x, 4) for x in logits.double().tolist()]
-
-
-@lru_cache(maxsize=32)
-def write_greedily(ids: tuple[int, ...]) -> list[int]:
-    """Write 96 tokens more, each time the likeliest."""
-    n_texts = _n_texts(_shipped()[1])
-    return _write(ids, lambda logits: greedy(logits[:, :n_texts]))
-
-
-@lru_cache(maxsize=32)
-def write_sampled(
-    ids: tuple[int, ...], settings: Settings, seed: int, skip: int
-) -> list[int]:
-    """Write 96 tokens more, drawn from the reshaped distributions."""
-    n_texts = _n_texts(_shipped()[1])
-    heights = islice(draws(seed), skip, None)
-
-    def drawn(logits: Tensor) -> Tensor:
-        order, _, after, _ = reshape(logits[0, :n_texts].tolist(), settings)
-        weights = torch.tensor(after, dtype=torch.float64)
-        return torch.tensor([order[places(weights, [next(heights)])[0]]])
-
-    return _write(ids, drawn)
-
-
-def _write(ids: tuple[int, ...], choose: Choose) -> list[int]:
-    said = generate(
-        _shipped()[0], torch.tensor([ids]), max_new_tokens=LONGER, choose=choose
-    )
-    return [int(token) for token in said]

@@ -1,4 +1,4 @@
-// The numbers that SamplingDesk shows; the twin of sampling_values.py. No DOM.
+// The numbers that SamplingDesk shows. No DOM.
 import { draws } from "../position_lab/numbers.mjs";
 
 const RUN = 4; // tokens of a run that counts as a repeat when it comes again

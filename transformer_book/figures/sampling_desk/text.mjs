@@ -1,4 +1,4 @@
-// What SamplingDesk says; sampling_words.py says the same. No DOM.
+// What SamplingDesk says. No DOM.
 import { number, percent, python, quote, short } from "../kit/index.mjs";
 import { LONGER } from "./reader.mjs";
 import { filters, sum } from "./numbers.mjs";

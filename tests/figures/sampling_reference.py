@@ -1,10 +1,11 @@
-"""The numbers that SamplingDesk shows; its twin `values.mjs` computes the same.
+"""What SamplingDesk must show, by the library: filters, draws, continuations.
 
 Tokens stand in the order of their logits, the likeliest first: filters cut off the
-end, and a draw takes the first token at which the summed probability reaches u.
+end, and a draw takes the first token at which the summed probability reaches u. The
+u are Park and Miller's (1988), "Random number generators: good ones are hard to find".
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -12,11 +13,22 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_book.figures.position_lab.numbers import draws
-from transformer_lib.sampling import filter_logits
+from transformer_book.figures import SamplingDesk
+from transformer_book.figures.sampling_desk import model as shipped
+from transformer_lib.sampling import Choose, filter_logits, generate, greedy
 
-RUN = 4
-"""Tokens of a run that counts as a repeat when it comes again."""
+LONGER = 96  # tokens of a continuation
+
+_PRIME = 2**31 - 1
+
+
+def draws(seed: int) -> Iterator[float]:
+    """Yield numbers in 0..1 without end; the first ones would still show the seed."""
+    for _ in range(3):
+        seed = 48271 * seed % _PRIME
+    while True:
+        seed = 48271 * seed % _PRIME
+        yield seed / _PRIME
 
 
 class Settings(NamedTuple):
@@ -65,12 +77,6 @@ def reshape(logits: Sequence[float], settings: Settings) -> Distribution:
     return Distribution(order, ordered.softmax(dim=-1).tolist(), after.tolist(), cut)
 
 
-def warm(logits: Sequence[float], temperature: float) -> Float[Tensor, " vocab"]:
-    """Return what the temperature alone makes of the shares; at 0, the model's."""
-    ordered = torch.tensor(sorted(logits, reverse=True), dtype=torch.float64)
-    return (ordered / (temperature or 1)).softmax(dim=-1)
-
-
 def places(after: Float[Tensor, " vocab"], heights: Sequence[float]) -> list[int]:
     """Return, for each u, the place at which the summed probability reaches it."""
     sums = after.cumsum(dim=-1)
@@ -87,13 +93,38 @@ def counts(after: Sequence[float], seed: int, skip: int, count: int) -> list[int
     return found
 
 
-def repeated(ids: Sequence[int]) -> list[bool]:
-    """Tell of each run of four tokens whether it stood there before."""
-    runs = [tuple(ids[i : i + RUN]) for i in range(len(ids) - RUN + 1)]
-    return [run in runs[:i] for i, run in enumerate(runs)]
+def settings_of(desk: SamplingDesk) -> Settings:
+    return Settings(desk.temperature, desk.top_k, desk.top_p, desk.min_p)
 
 
-def in_repeats(ids: Sequence[int]) -> list[bool]:
-    """Tell of each token whether a run that holds it stood there before."""
-    again = repeated(ids)
-    return [any(again[max(0, i - RUN + 1) : i + 1]) for i in range(len(ids))]
+def distribution(desk: SamplingDesk) -> Distribution:
+    return reshape([float(x) for x in desk.logits], settings_of(desk))
+
+
+def counts_of(desk: SamplingDesk) -> list[int]:
+    """Count how often each token is drawn, the likeliest token first."""
+    return counts(distribution(desk).after, desk.seed, len(desk.drawn), desk.count)
+
+
+def continuations(desk: SamplingDesk) -> tuple[list[int], list[int]]:
+    """Write 96 tokens more, the likeliest ones, and drawn ones."""
+    ids = tuple(shipped.read(desk.text, desk.drawn))
+    n_texts, heights = len(shipped.names()), draws(desk.seed)
+    heights = islice(heights, len(desk.drawn), None)
+
+    def drawn(logits: Tensor) -> Tensor:
+        given = logits[0, :n_texts].tolist()
+        order, _, after, _ = reshape(given, settings_of(desk))
+        weights = torch.tensor(after, dtype=torch.float64)
+        return torch.tensor([order[places(weights, [next(heights)])[0]]])
+
+    return (
+        _write(ids, lambda logits: greedy(logits[:, :n_texts])),
+        _write(ids, drawn),
+    )
+
+
+def _write(ids: tuple[int, ...], choose: Choose) -> list[int]:
+    model, _ = shipped.shipped()
+    made = generate(model, torch.tensor([ids]), max_new_tokens=LONGER, choose=choose)
+    return [int(token) for token in made]
