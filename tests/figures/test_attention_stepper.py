@@ -1,22 +1,19 @@
 """AttentionStepper: numbers, words, the reader's own text, and what it teaches."""
 
-import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from figure_page import READY, placeholder, run_node
+from figure_page import READY, placeholder, said_of, shown, shown_all
 from touch import FINGER
 
 from transformer_book.figures import AttentionStepper
-from transformer_book.figures.attention_stepper.numbers import STEPS
+from transformer_book.figures.attention_stepper.figure import STEPS
 from transformer_book.figures.attention_stepper.word_model import split
 from transformer_book.figures.state import LIMIT, StateError, to_json
 from transformer_lib.attention import attention, attention_weights
 
-LAYOUT = Path(__file__).parent / "layout.mjs"
 WORDS = ["the", "loop", "runs", "until", "its", "target", "list", "is", "empty", "."]
 SENTENCE = "The loop runs until its target list is empty"
 PHONE = {"viewport": {"width": 320, "height": 700}}
@@ -54,83 +51,67 @@ def random_figures():
         )
 
 
-def ask_node(figures):
-    states = json.dumps([figure.state() for figure in figures])
-    return json.loads(run_node(LAYOUT, "attention_stepper", stdin=states))
-
-
 @pytest.fixture(scope="module")
 def pairs():
     figures = [
         *random_figures(),
-        *(AttentionStepper(mask="causal", step=step) for step in (4, 5, 6)),
-        AttentionStepper(mask=np.tri(5, dtype=bool), step=4),
+        AttentionStepper(mask="causal", step=4),
         AttentionStepper.from_model(word_model(), SENTENCE, step=2),
-        AttentionStepper.from_model(word_model(positions=False), SENTENCE, step=6),
     ]
-    return list(zip(figures, ask_node(figures), strict=True))
+    return list(zip(figures, shown_all(figures), strict=True))
 
 
-def test_browser_computes_the_same_numbers(pairs):
-    for figure, answer in pairs:
-        for name, mine in [("weights", figure.weights()), ("output", figure.output())]:
-            shown = np.array(answer["geometry"][name])
-            np.testing.assert_allclose(shown, mine, rtol=1e-12, atol=1e-14)
-
-
-def test_browser_says_the_same_sentence(pairs):
-    for figure, answer in pairs:
-        assert answer["sentence"] == figure.summary()
-
-
-def test_browser_shows_the_same_table(pairs):
-    for figure, answer in pairs:
-        header, rows = figure.table()
-        assert (answer["table"]["header"], answer["table"]["rows"]) == (header, rows)
+def test_the_numbers_are_the_librarys(pairs):
+    for figure, page in pairs:
+        query, key, value = (
+            torch.tensor(page.geometry[part], dtype=torch.float64)
+            for part in ("query", "key", "value")
+        )
+        mask = None if figure.mask == "none" else figure.mask
+        mask = torch.tensor(mask) if isinstance(mask, list) else mask
+        want = {
+            "weights": attention_weights(query, key, mask),
+            "output": attention(query, key, value, mask),
+        }
+        for name, numbers in want.items():
+            mine = page.geometry[name]
+            np.testing.assert_allclose(mine, numbers, rtol=1e-12, atol=1e-14)
+        assert page.table["header"][2] == f"÷ √{query.shape[1]}"
+        row = page.geometry["pair"][0]
+        scores = query[row] @ key.T
+        for column, numbers in (
+            (1, scores),
+            (2, scores / query.shape[1] ** 0.5),
+            (4, want["weights"][row]),
+        ):
+            cells = [float(line[column]) for line in page.rows]
+            np.testing.assert_allclose(cells, numbers, rtol=0, atol=5.1e-5)
 
 
 def test_copied_pytorch_runs_and_would_notice_a_wrong_number(pairs):
-    for _, answer in pairs:
-        exec(answer["pytorch"], {})
-        for name in ("weights", "output"):
-            wrong = answer["pytorch"].replace(
-                f"\nshown_{name} =", f"\nshown_{name} = 1 +"
-            )
+    for _, page in pairs:
+        exec(page.pytorch, {})
+        for name in ("scores", "weights", "output"):
+            wrong = page.pytorch.replace(f"\nshown_{name} =", f"\nshown_{name} = 1 +")
             with pytest.raises(AssertionError, match="not close"):
                 exec(wrong, {})
 
 
-@pytest.mark.parametrize("mask", ["none", "causal", "own"])
-def test_same_as_the_library(mask):
-    n = len(AttentionStepper().tokens)
-    own = np.tri(n, k=1, dtype=bool)
-    own[2] = False
-    figure = AttentionStepper(mask=own if mask == "own" else mask)
-    query, key, value = (
-        torch.tensor(rows, dtype=torch.float64)
-        for rows in (figure.query, figure.key, figure.value)
-    )
-    as_torch = {"none": None, "causal": "causal", "own": torch.tensor(own)}[mask]
-    weights = attention_weights(query, key, as_torch).numpy()
-    output = attention(query, key, value, as_torch).numpy()
-    np.testing.assert_allclose(figure.weights(), weights, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(figure.output(), output, rtol=0, atol=1e-12)
-
-
-def test_model_gives_tokens_and_projections():
-    model = word_model()
+@pytest.mark.parametrize("positions", [True, False])
+def test_the_page_projects_a_text_with_the_model(positions):
+    model = word_model(positions=positions)
     figure = AttentionStepper.from_model(
         {name: torch.tensor(x) if name != "words" else x for name, x in model.items()},
         SENTENCE,
     )
-    assert figure.tokens == SENTENCE.lower().split()
-    rows = [WORDS.index(word) for word in figure.tokens]
-    x = model["embedding"][rows] + model["positions"][: len(rows)]
+    found = shown(figure).geometry
+    assert found["tokens"] == SENTENCE.lower().split()
+    x = model["embedding"][[WORDS.index(word) for word in found["tokens"]]]
+    x = x + model["positions"][: len(x)] if positions else x
     for name in ("query", "key", "value"):
-        np.testing.assert_allclose(getattr(figure, name), x @ model[name], rtol=1e-12)
+        np.testing.assert_allclose(found[name], x @ model[name], rtol=1e-12)
     figure.text = "its list"
-    assert figure.tokens == ["its", "list"]
-    assert len(figure.query) == 2
+    assert shown(figure).geometry["tokens"] == ["its", "list"]
 
 
 def test_page_reads_the_text_again_so_the_state_stays_small():
@@ -155,8 +136,8 @@ def test_page_reads_the_text_again_so_the_state_stays_small():
 )
 def test_text_is_cut_the_same_way_on_both_sides(text, words):
     figure = AttentionStepper.from_model(word_model(), text)
-    assert split(text, figure.model) == figure.tokens == words
-    assert ask_node([figure])[0]["geometry"]["tokens"] == words
+    assert split(text, figure.model) == words
+    assert shown(figure).geometry["tokens"] == words
 
 
 @pytest.mark.parametrize(
@@ -187,7 +168,7 @@ def test_step_takes_a_word():
     assert figure.step == 5
     figure.step = "output"
     assert figure.step == 6
-    assert figure.summary() == (
+    assert said_of(figure) == (
         "Step 7 of 7, weights × V: the output of “it” is the average of 5 values, "
         "60 % of it from “cat”. Query “it” looks 60 % at “cat”, 21 % at “it”; scores "
         "are divided by 2 = √4; nothing is masked."
@@ -196,9 +177,11 @@ def test_step_takes_a_word():
 
 def test_masked_key_gets_exactly_nothing():
     figure = AttentionStepper(mask="causal", step="mask", selected=[0, 4])
-    assert figure.weights()[0].tolist() == [1, 0, 0, 0, 0]
-    assert "may not look at “it”, so" in figure.summary()
-    assert "becomes -inf; 4 of 5 keys are masked" in figure.summary()
+    page = shown(figure)
+    assert page.geometry["weights"][0] == [1, 0, 0, 0, 0]
+    assert [row[3] for row in page.rows] == ["yes", "no", "no", "no", "no"]
+    assert "may not look at “it”, so" in page.sentence
+    assert "becomes -inf; 4 of 5 keys are masked" in page.sentence
 
 
 @pytest.mark.parametrize(
@@ -247,7 +230,7 @@ def test_the_walk_teaches_a_weighted_average_of_values(visit, put):
     page.page.get_by_role("button", name="Back").click()
     assert page.said() == said[4]
     page.page.get_by_role("button", name="Reset").click()
-    assert page.said() == AttentionStepper().summary()
+    assert page.said() == said_of(AttentionStepper())
 
 
 @pytest.mark.parametrize(
@@ -260,23 +243,27 @@ def test_the_walk_teaches_a_weighted_average_of_values(visit, put):
 )
 def test_the_average_is_of_the_values_that_are_seen(row, said):
     figure = AttentionStepper(mask="causal", step=6, selected=[row, 0])
-    assert said in figure.summary()
+    assert said in said_of(figure)
 
 
 def test_causal_says_why_the_last_token_sees_every_key(pairs):
     last = "as the last token, it may look at every key."
-    for step in ("mask", "softmax", "output"):
-        figure = AttentionStepper(mask="causal", step=step)
-        assert figure.summary().endswith(last)
-        figure.mask = np.tri(5, dtype=bool).tolist()
-        assert figure.summary().endswith(last)
-        figure.selected = [3, 1]
-        assert figure.summary().endswith("1 of 5 keys are masked.")
-        figure.update(mask="none", selected=[4, 1])
-        assert figure.summary().endswith("nothing is masked.")
-    said = [answer["sentence"] for _, answer in pairs]
-    assert any(text.endswith(last) for text in said)
-    assert any("average of none of " in text for text in said)
+    ends = {
+        ("causal", 4): last,
+        ("own", 4): last,
+        ("own", 3): "1 of 5 keys are masked.",
+        ("none", 4): "nothing is masked.",
+    }
+    masks = {"own": np.tri(5, dtype=bool)}
+    figures = [
+        AttentionStepper(mask=masks.get(mask, mask), step=step, selected=[row, 1])
+        for mask, row in ends
+        for step in ("mask", "softmax", "output")
+    ]
+    want = [end for end in ends.values() for _ in range(3)]
+    for page, end in zip(shown_all(figures), want, strict=True):
+        assert page.sentence.endswith(end)
+    assert any("average of none of " in page.sentence for _, page in pairs)
 
 
 @pytest.mark.parametrize(("step", "dead"), [(0, ["Back"]), (3, []), (6, ["Step"])])
@@ -297,7 +284,7 @@ def test_the_last_step_keeps_the_focus(visit, put):
     page.page.keyboard.press("Tab")
     for _ in range(3):
         page.page.keyboard.press("Enter")
-    assert page.said() == AttentionStepper(step=6).summary()
+    assert page.said() == said_of(AttentionStepper(step=6))
     step = page.page.get_by_role("button", name="Step", exact=True)
     assert step.evaluate("node => node.matches(':focus')")
 
@@ -436,18 +423,18 @@ ODD = {
 def test_what_is_equal_only_about_is_marked_so(visit, put, state, shown):
     said, note, total = shown
     figure = AttentionStepper(step="scale", **state)
-    assert figure.summary().endswith(said)
+    assert said_of(figure).endswith(said)
     page = visit()
     page.open(put(figure.html()))
-    assert page.said() == figure.summary()
+    assert page.said() == said_of(figure)
     assert page.page.locator(".title").first.inner_text().endswith(note)
     close = page.page.locator("svg[role=img]").first
     assert total in close.locator("text").all_text_contents()
 
 
 def test_a_rounded_sum_is_said_to_be_about_so():
-    assert "sum to 1.74," in AttentionStepper(step=2, selected=[4, 2]).summary()
-    assert "sum to about 0.63," in AttentionStepper(step=2, **ODD).summary()
+    assert "sum to 1.74," in said_of(AttentionStepper(step=2, selected=[4, 2]))
+    assert "sum to about 0.63," in said_of(AttentionStepper(step=2, **ODD))
 
 
 def test_wide_vectors_show_their_largest_products(visit, put):
@@ -470,14 +457,14 @@ def test_own_text_is_read_by_the_pages_model(visit, put):
     assert field.input_value() == SENTENCE
     field.fill("Runs the target list")
     figure.text = "Runs the target list"
-    assert page.said() == figure.summary()
+    assert page.said() == said_of(figure)
     field.fill("runs the targot")
     field.press("Enter")
     note = page.page.locator(".note").inner_text()
     assert note == (
         "The model does not know “targot”. Words that look like it: target, the, until."
     )
-    assert page.said() == figure.summary()
+    assert page.said() == said_of(figure)
     field.fill("runs <b>")
     field.press("Enter")
     assert "does not know “b”" in page.page.locator(".note").inner_text()
@@ -496,7 +483,7 @@ def test_own_text_travels_in_the_link(visit, put):
     again.page.goto(link)
     again.page.wait_for_selector(READY)
     figure.text = "its list is empty"
-    assert again.said() == figure.summary()
+    assert again.said() == said_of(figure)
 
 
 def test_no_text_field_where_nobody_answers(visit, put):
@@ -505,7 +492,7 @@ def test_no_text_field_where_nobody_answers(visit, put):
     assert page.page.get_by_label("Your text").count() == 0
 
 
-LIVE = """(state) => {
+LIVE = """async (state) => {
   const heard = {};
   const model = {
     get: (name) => state[name],
@@ -519,7 +506,8 @@ LIVE = """(state) => {
     for (const f of heard["change:tokens"]) f();
   };
   const el = document.querySelector("main").appendChild(document.createElement("div"));
-  TransformerFigures.attention_stepper.render({ model, el });
+  const { default: figure } = await TransformerFigures.load("attention_stepper");
+  figure.render({ model, el });
 }"""
 
 

@@ -2,25 +2,42 @@
 
 from typing import Any
 
-import numpy as np
 import traitlets
 
-from transformer_book.figures import picture
-from transformer_book.figures.attention_stepper import numbers as attention_steps
 from transformer_book.figures.attention_stepper import word_model
-from transformer_book.figures.attention_stepper.numbers import STEPS
 from transformer_book.figures.figure import Figure
 from transformer_book.figures.state import (
     StateError,
     Values,
     check_matrix,
     check_tokens,
-    number,
     quote,
-    token_text,
 )
 
-_READ = ("tokens", "query", "key", "value")
+STEPS = ("query", "key", "scores", "scale", "mask", "softmax", "output")
+_TOKENS = ["The", "cat", "slept", "and", "it"]
+_QUERY = [
+    [1.0, 0.2, 0.1, 0.4],
+    [0.5, 1.2, 0.2, 0.3],
+    [1.6, 0.4, 0.0, 0.5],
+    [0.4, 1.0, 0.3, 0.2],
+    [2.2, 0.4, -0.3, 0.9],
+]
+_KEY = [
+    [0.2, 0.0, 1.5, 0.1],
+    [2.0, 0.3, 0.1, 0.8],
+    [0.3, 1.8, 0.0, 0.4],
+    [0.1, 0.2, 1.2, 0.0],
+    [1.2, 0.0, 0.3, 0.6],
+]
+_VALUE = [
+    [0.0, 0.0, 1.0, 0.0],
+    [1.0, 0.0, 0.0, 0.5],
+    [0.0, 1.0, 0.0, 0.2],
+    [0.0, 0.0, 0.8, -0.5],
+    [0.4, 0.1, 0.2, 0.6],
+]
+_VECTORS = ("query", "key", "value")
 
 
 class AttentionStepper(Figure):
@@ -33,17 +50,17 @@ class AttentionStepper(Figure):
 
     `model` is a dict of "words", "embedding" (words by d_model), "query", "key" and
     "value" (d_model by d_head each) and, if it has any, "positions" (longest text by
-    d_model). While `text` is not empty, the page itself computes tokens, query, key and
-    value from it; `word_model.split` says how a text is cut into words. What a function
-    of your own answers is shown by `drive`.
+    d_model). While `text` is not empty, the page computes tokens, query, key and value
+    from it, and not from the traits of these names; `word_model.split` says how a text
+    is cut into words. What a function of your own answers is shown by `drive`.
     """
 
     name = "attention_stepper"
 
-    tokens = Values(traitlets.Unicode(), default_value=attention_steps.TOKENS)
-    query = Values(default_value=attention_steps.QUERY)
-    key = Values(default_value=attention_steps.KEY)
-    value = Values(default_value=attention_steps.VALUE)
+    tokens = Values(traitlets.Unicode(), default_value=_TOKENS)
+    query = Values(default_value=_QUERY)
+    key = Values(default_value=_KEY)
+    value = Values(default_value=_VALUE)
     mask = traitlets.Union(
         [Values(), traitlets.Enum(["none", "causal"])], default_value="none"
     )
@@ -63,16 +80,12 @@ class AttentionStepper(Figure):
     def state(self) -> dict[str, Any]:
         """All that the figure shows; what follows from model and text is left empty."""
         state = super().state()
-        return state | {name: [] for name in _READ if _reads(state)}
+        from_text = ("tokens", *_VECTORS) if state["model"] and state["text"] else ()
+        return state | {name: [] for name in from_text}
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless tokens, vectors, mask, step and selected fit each other."""
-        _check_model(state["model"], state["text"])
-        if _reads(state):
-            state = state | word_model.read(state["text"], state["model"])
-        check_tokens(state["tokens"], 2, word_model.MOST)
-        n = len(state["tokens"])
-        attention_steps.check_vectors(state, n)
+        n = _check_tokens(state)
         if not isinstance(state["mask"], str):
             check_matrix("mask", state["mask"], (n, n), bool)
         if state["step"] not in (*range(len(STEPS)), *STEPS):
@@ -85,92 +98,29 @@ class AttentionStepper(Figure):
         is_word = proposal["trait"].name == "step" and isinstance(value, str)
         return STEPS.index(value) if is_word else value
 
-    @traitlets.observe("text", "model")  # type: ignore[untyped-decorator]
-    def _follow(self, _change: Any) -> None:
-        if self.model and self.text:
-            self.update(**word_model.read(self.text, self.model))
 
-    def weights(self) -> Any:
-        """Return the whole map, queries by keys, as a float64 array."""
-        return self._numbers().weights
-
-    def output(self) -> Any:
-        """Return one weighted average of the values per query, tokens by d_value."""
-        return self.weights() @ np.array(self.value, dtype=np.float64)
-
-    def _numbers(self) -> attention_steps.Numbers:
-        return attention_steps.compute(self.query, self.key, self.mask)
-
-    def _pair(self) -> tuple[int, int]:
-        query, key = (min(i, len(self.tokens) - 1) for i in self.selected)
-        return query, key
-
-    def summary(self) -> str:
-        """Say what the step does to the selected pair and, at the end, all of it."""
-        return attention_steps.sentence(
-            self.tokens, len(self.query[0]), self._numbers(), self.step, self._pair()
-        )
-
-    def table(self) -> tuple[list[str], list[list[Any]]]:
-        """Give the steps of the picked query, one row per key."""
-        row, numbers = self._pair()[0], self._numbers()
-        rows = [
-            [
-                token_text(token, 40),
-                number(numbers.scores[row, j], 4),
-                number(numbers.scaled[row, j], 4),
-                "yes" if numbers.mask[row, j] else "no",
-                number(numbers.weights[row, j], 4),
-            ]
-            for j, token in enumerate(self.tokens)
-        ]
-        return ["key", "q · k", f"÷ √{len(self.query[0])}", "may look", "weight"], rows
-
-    def drawing(self) -> str:
-        """Draw the whole map as a heatmap; masked cells are hatched."""
-        names = [token_text(token, 8) for token in self.tokens]
-        numbers, row = self._numbers(), self._pair()[0]
-        weights = numbers.weights.tolist()
-        texts = [[number(w) for w in line] for line in weights]
-        d_key = len(self.query[0])
-        said = attention_steps.whole(self.tokens, d_key, numbers, row)
-        label = f"Weights, queries by keys. {said}"
-        return picture.heatmap(names, weights, label, texts, numbers.mask.tolist())
-
-    def _plotted(self) -> Any:
-        """Draw the whole map, and the weights of the picked query, with matplotlib."""
-        from matplotlib import pyplot as plt
-
-        figure, (left, right) = plt.subplots(
-            1, 2, figsize=(7.2, 3.6), width_ratios=[3, 2], layout="constrained"
-        )
-        row, numbers = self._pair()[0], self._numbers()
-        names = [token_text(token, 12) for token in self.tokens]
-        seen = np.where(numbers.mask, numbers.weights, np.nan)
-        image = left.imshow(seen, vmin=0, vmax=1, cmap="cividis")
-        hatch = {"fill": False, "hatch": "////", "edgecolor": "#7A7A7A", "linewidth": 0}
-        left.axvspan(-0.5, len(names) - 0.5, zorder=-1, **hatch)
-        figure.colorbar(image, ax=left, label="weight")
-        left.set_xticks(range(len(names)), names, rotation=45, ha="right")
-        left.set_yticks(range(len(names)), names)
-        left.axhspan(row - 0.5, row + 0.5, fill=False, edgecolor="#7A7A7A", linewidth=2)
-        left.set(xlabel="key", ylabel="query")
-        right.barh(names_at := range(len(names)), numbers.weights[row], color="#7A7A7A")
-        right.set_yticks(names_at, names)
-        right.invert_yaxis()
-        right.set(xlim=(0, 1), xlabel=f"weight of query {quote(self.tokens[row])}")
-        return figure
-
-
-def _check_model(model: Any, text: str) -> None:
+def _check_tokens(state: dict[str, Any]) -> int:
+    """Check where tokens and vectors come from; return how many tokens there are."""
+    model, text = state["model"], state["text"]
     word_model.check_model(model)
     if text and not model:
         raise StateError(
             f"text needs a model that reads it, got {quote(text)} and no model; "
             "AttentionStepper.from_model(model, text) takes both"
         )
+    if text:
+        return len(word_model.split(text, model))
+    check_tokens(state["tokens"], 2, word_model.MOST)
+    _check_vectors(state, len(state["tokens"]))
+    return len(state["tokens"])
 
 
-def _reads(state: dict[str, Any]) -> bool:
-    """Whether tokens, query, key and value follow from model and text."""
-    return bool(state["model"] and state["text"])
+def _check_vectors(state: dict[str, Any], n: int) -> None:
+    """Raise unless there is one query, key and value per token, and they fit."""
+    for name in _VECTORS:
+        rows = state[name]
+        width = len(rows[0]) if rows and isinstance(rows[0], list) else 0
+        check_matrix(name, rows, (n, max(1, width)), float)
+    widths = [len(state[name][0]) for name in ("query", "key")]
+    if widths[0] != widths[1]:
+        raise StateError(f"query and key must be equally wide, got {widths}")

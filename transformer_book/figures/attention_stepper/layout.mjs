@@ -1,96 +1,102 @@
 // Where everything stands: the numbers of one query, one pair, the map. Pure: no DOM.
 import {
   cividis,
+  flag,
   inkOn,
+  keep,
+  list,
   matrixFrame,
   number,
+  one,
+  parts,
   quote,
+  table,
+  text,
   tokenText,
+  whole,
 } from "../kit/index.mjs";
-import { sum } from "./model.mjs";
-import { LAST } from "./numbers.mjs";
+import { LAST, numbers, pairOf } from "./numbers.mjs";
+import { MOST, given, sum } from "./word_model.mjs";
 
 const TALL = 26; // height of a row of the map, of a line of numbers
+const ROW = 24; // height of a key's row in the narrow ledger
 const FITS = 37; // a cell of this width holds a number
+const LETTER = 7.5; // width of a letter of a token
 
 const signs = (text) => [...text].length;
 
-/** The lines of the ledger; in the narrow one they are columns. */
+/** The lines of the ledger with the place where each begins; in the narrow one, columns. */
 function bandsOf(root, wide) {
   const size = (w, n) => (wide ? w : n);
-  return [
-    wide && { part: "query", step: 0, kind: "bars", label: "q", size: 32 },
-    { part: "key", step: 1, kind: "bars", label: "k", size: size(32, 30) },
+  const bands = [
+    wide && { part: "query", step: 0, label: "q", size: 32 },
+    { part: "key", step: 1, label: "k", size: size(32, 30) },
     { part: "scores", step: 2, label: size("q · k", "q·k"), size: size(TALL, 40) },
     { part: "scale", step: 3, label: `÷${root}`, size: size(TALL, 40) },
     { part: "mask", step: 4, label: "mask", size: size(TALL, 33) },
     { part: "softmax", step: 5, label: size("softmax", "w"), size: size(TALL, 34) },
-    wide && {
-      part: "output",
-      name: "value",
-      step: 6,
-      kind: "bars",
-      label: "v",
-      size: 32,
-    },
-    {
-      part: "output",
-      step: 6,
-      kind: "bars",
-      label: size("w × v", "w·v"),
-      size: size(32, 30),
-    },
+    wide && { part: "output", name: "value", step: 6, label: "v", size: 32 },
+    { part: "output", step: 6, label: size("w × v", "w·v"), size: size(32, 30) },
   ].filter(Boolean);
+  let end = 0;
+  const placed = bands.map((band) => ({ ...band, at: (end += band.size) - band.size }));
+  return { bands: placed, end };
 }
 
-export function frames(labels, root, width) {
-  const rows = [...labels.map((text) => `▸${text}`), "▸ softmax"];
-  const fitting = (room) =>
-    matrixFrame({ rows, cols: labels, width: room, max: 72, min: 20 });
-  const half = fitting(width / 2 - 14);
-  const frame =
-    half.cell >= FITS && 2 * half.width + 24 <= width ? half : fitting(width);
-  const wide = frame.cell >= FITS;
-  const bands = bandsOf(root, wide);
-  let at = 0;
-  for (const band of bands) {
-    band.at = at;
-    at += band.size;
-  }
-  if (wide) {
-    const cut = Math.max(1, Math.floor((frame.cell - 4) / 7.5));
-    const ledger = { ...frame, wide, bands, height: frame.top + at + 4 };
-    const tall =
-      frame === half ? Math.max(TALL, Math.min(frame.cell, at / labels.length)) : TALL;
-    const map = { ...frame, flat: true, top: 26, tall };
-    map.height = map.top + tall * labels.length + 6;
-    return { ledger, map, heads: (token) => tokenText(token, cut), names: labels };
-  }
+/** Columns of keys, with room for numbers in the cells of the map too. */
+function wideFrames(labels, root, frame, beside) {
+  const { bands, end } = bandsOf(root, true);
+  const cut = Math.max(1, Math.floor((frame.cell - 4) / LETTER));
+  const ledger = { ...frame, wide: true, bands, height: frame.top + end + 4 };
+  const tall = beside
+    ? Math.max(TALL, Math.min(frame.cell, end / labels.length))
+    : TALL;
+  const height = 26 + tall * labels.length + 6;
+  const map = { ...frame, flat: true, top: 26, tall, height };
+  return { ledger, map, heads: (token) => tokenText(token, cut), names: labels };
+}
+
+/** Rows of keys, and a map whose keys have numbers for names. */
+function narrowFrames(labels, root, width) {
+  const { bands, end } = bandsOf(root, false);
   const names = labels.map((_, i) => String(i + 1));
   const map = matrixFrame({ rows: ["▸12"], cols: names, width, max: 30, min: 19 });
   map.height += map.cell * (names.length - 1);
   const longest = 3 + Math.max(...labels.map(signs));
-  const left = Math.min(Math.max(50, width - at - 2), 14 + 7.5 * longest);
+  const left = Math.min(Math.max(50, width - end - 2), 14 + LETTER * longest);
   const ledger = {
-    wide,
+    wide: false,
     bands,
     left,
     top: 26,
-    width: left + at + 2,
-    height: 30 + 24 * labels.length,
-    room: Math.floor((left - 8) / 7.5) - 1 - signs(names.at(-1)),
+    width: left + end + 2,
+    height: 30 + ROW * labels.length,
+    room: Math.floor((left - 8) / LETTER) - 1 - signs(names.at(-1)),
   };
   return { ledger, map, heads: (_, i) => names[i], names };
+}
+
+/** Ledger and map: side by side if both fit, else one below the other. */
+function frames(labels, root, width) {
+  const rows = [...labels.map((text) => `▸${text}`), "▸ softmax"];
+  const fitting = (room) =>
+    matrixFrame({ rows, cols: labels, width: room, max: 72, min: 20 });
+  const half = fitting(width / 2 - 14);
+  const beside = half.cell >= FITS && 2 * half.width + 24 <= width;
+  const frame = beside ? half : fitting(width);
+  return frame.cell >= FITS
+    ? wideFrames(labels, root, frame, beside)
+    : narrowFrames(labels, root, width);
 }
 
 /** Where band and key meet in the ledger. */
 export function place({ wide, left, top, cell }, band, j) {
   return wide
     ? { x: left + j * cell, y: top + band.at, width: cell, height: band.size }
-    : { x: left + band.at, y: top + 24 * j, width: band.size, height: 24 };
+    : { x: left + band.at, y: top + ROW * j, width: band.size, height: ROW };
 }
 
-export const largest = (rows) => Math.max(1e-9, ...rows.flat().map(Math.abs));
+const largest = (rows) => Math.max(1e-9, ...rows.flat().map(Math.abs));
 
 /** One bar per number, up for positive and down for negative, as a path. */
 function bars(values, most, { x, y, width, height }) {
@@ -151,7 +157,18 @@ export function entry(geometry, band, [i, j], at) {
   return shapes[band.name ?? band.part]();
 }
 
-/** What the close-up shows: three lines of numbers, one place per dimension. */
+/**
+ * A line of the close-up, of one number per dimension; it is seen from step `from` on.
+ * @typedef {{ label: string, values: number[], total?: number, from?: number,
+ *   tone?: string, strong?: boolean }} Line
+ * @typedef {{ text: string, x: number, y: number, tone?: string, strong?: boolean,
+ *   head?: boolean }} Text
+ */
+
+/**
+ * What the close-up shows: three lines of numbers, one place per dimension.
+ * @returns {Line[]}
+ */
 function closeLines({ query, key, value, weights, output, step }, [i, j]) {
   if (step === LAST) {
     const part = value[j].map((x) => x * weights[i][j]);
@@ -169,49 +186,59 @@ function closeLines({ query, key, value, weights, output, step }, [i, j]) {
   ];
 }
 
+/** Dimensions with the largest products, as many as there is room for, in their order. */
+function largestDimensions(values, room) {
+  const size = values.map(Math.abs);
+  const order = [...size.keys()].sort((a, b) => size[b] - size[a]);
+  return order.slice(0, room).sort((a, b) => a - b);
+}
+
 /** Texts with their places: side by side where there is room, else one below the other. */
 export function closeUp(geometry, pair) {
-  const { query, value, width } = geometry;
+  const { query, value, width, step } = geometry;
   const lines = closeLines(geometry, pair);
-  const size = lines[2].values.map(Math.abs);
-  const order = [...size.keys()].sort((a, b) => size[b] - size[a]);
   const most = width < 620 ? Math.max(4, query[0].length) : 12;
   const room = Math.min(12, most, Math.max(query[0].length, value[0].length));
-  const dims = order.slice(0, room).sort((a, b) => a - b);
+  const dims = largestDimensions(lines[2].values, room);
+  const all = lines[2].values.length;
   const flat = 56 + (room + 1.3) * 42 <= width;
   const column = flat ? Math.min(72, (width - 58) / (room + 1.3)) : 56;
   const at = (line, place) =>
     flat
       ? { x: place < 0 ? 48 : 56 + (place + 0.5) * column, y: 10 + 20 * (line + 1) }
       : { x: 40 + (line + 0.5) * column, y: 12 + 20 * (place + 1) };
-  const texts = dims.map((d, c) => ({
+  /** @returns {Text[]} */
+  const textsOf = (/** @type {Line} */ line, l) => {
+    const { label, tone, strong, values, total, from = 0 } = line;
+    const shown = (text) =>
+      step < from ? { text: "·", tone: "quiet" } : { text, tone };
+    const sum = total !== undefined && {
+      ...shown(is(total, ...values)),
+      strong,
+      ...at(l, dims.length + (flat ? 0.15 : 0)),
+    };
+    return [
+      { text: label, tone, strong, ...at(l, -1), head: flat },
+      ...dims.map((d, c) => ({ ...shown(fit(values[d])), ...at(l, c) })),
+      ...(sum ? [sum] : []),
+    ];
+  };
+  /** @type {Text[]} */
+  const heads = dims.map((d, c) => ({
     text: String(d + 1),
     tone: "quiet",
     ...at(-1, c),
   }));
-  lines.forEach((line, l) => {
-    const { label, tone, strong, values, total } = line;
-    const shown = (text) =>
-      geometry.step < line.from ? { text: "·", tone: "quiet" } : { text, tone };
-    texts.push({ text: label, tone, strong, ...at(l, -1), head: flat });
-    dims.forEach((d, c) => texts.push({ ...shown(fit(values[d])), ...at(l, c) }));
-    if (total !== undefined)
-      texts.push({
-        ...shown(is(total, ...values)),
-        strong,
-        ...at(l, dims.length + 0.15 * flat),
-      });
-  });
   return {
     lines,
-    texts,
+    texts: [...heads, ...lines.flatMap(textsOf)],
     width: flat ? 58 + (room + 1.3) * column : 40 + 3 * column,
     height: flat ? 80 : 24 + 20 * (room + 1),
-    rest:
-      size.length > room ? `, the ${room} largest of ${size.length} dimensions` : "",
+    rest: all > room ? `, the ${room} largest of ${all} dimensions` : "",
   };
 }
 
+/** The map of all weights, as the kit's matrix takes it. */
 export function mapData(geometry, active) {
   const { tokens, weights, open, map, heads, names, step } = geometry;
   const [i, j] = active;
@@ -242,5 +269,63 @@ export function mapData(geometry, active) {
           (step < 4 || open[r][c] ? "" : ", may not look"),
       })),
     ),
+  };
+}
+
+/** n queries, keys and values; keys are as wide as queries. */
+const vectorRules = (n, { query, value }) => ({
+  query: table(n, query),
+  key: table(n, query),
+  value: table(n, value),
+});
+
+function checkModel(model) {
+  const x = model.embedding;
+  parts({
+    words: list(text, 1, 999),
+    embedding: table(model.words?.length, x),
+    positions: (rows, name) => rows?.length && table(rows.length, x)(rows, name),
+    ...vectorRules(x?.[0]?.length, model),
+  })(model, "model");
+}
+
+/** Refuses what cannot be drawn; returns the vectors that the page shows. */
+function check(state) {
+  const { model } = state;
+  if (model) checkModel(model);
+  // what follows from the model does not count
+  keep(model ? { ...state, query: 0, key: 0, value: 0 } : state, {
+    text: text,
+    step: whole(0, LAST),
+    selected: list(whole(0, 1e9), 2),
+  });
+  const read = given(state);
+  const n = read.tokens?.length;
+  parts({
+    tokens: list(text, 2, MOST),
+    ...vectorRules(n, read),
+    mask: Array.isArray(state.mask) ? list(list(flag, n), n) : one("none", "causal"),
+  })({ ...state, ...read }, "");
+  return read;
+}
+
+/** Everything that is drawn or said, from the state alone. */
+export function layout(state, width = 680) {
+  const vectors = check(state);
+  const { tokens, query, key, value } = vectors;
+  const root = `√${query[0].length}`;
+  const labels = tokens.map((token) => tokenText(token, 10));
+  return {
+    ...vectors,
+    ...numbers(vectors, state),
+    ...frames(labels, root, width),
+    state,
+    width,
+    labels,
+    root,
+    step: state.step,
+    pair: pairOf(state),
+    held: state.locked && `${pairOf(state)}`,
+    most: { match: largest([...query, ...key]), value: largest(value) },
   };
 }

@@ -1,9 +1,10 @@
-// The numbers of the seven steps; the same as attention_steps.py. No DOM.
-import { dot, split, sum, times } from "./model.mjs";
+// The numbers of the seven steps. No DOM.
+import { dot, split, sum, times } from "./word_model.mjs";
 
 export const TITLES = ["Q", "K", "scores", "scale", "mask", "softmax", "weights × V"];
 export const LAST = TITLES.length - 1;
 
+/** Weights of one query; all 0 where it may look at nothing. */
 function softmax(scores, open) {
   const top = Math.max(...scores.filter((_, j) => open[j]));
   const powers = scores.map((x, j) => (open[j] ? Math.exp(x - top) : 0));
@@ -11,7 +12,7 @@ function softmax(scores, open) {
   return powers.map((power) => (total ? power / total : 0));
 }
 
-/** All numbers of the seven steps; the same as attention_steps.compute in Python. */
+/** From vectors and a mask to scores, scaled scores, the open cells, weights and output. */
 export function numbers({ query, key, value }, { mask }) {
   const scores = query.map((q) => key.map((k) => dot(q, k)));
   const scaled = scores.map((row) => row.map((x) => x / Math.sqrt(query[0].length)));

@@ -1,4 +1,4 @@
-// What AttentionStepper says, in words, table and code; attention_steps.py says the same. No DOM.
+// What AttentionStepper says, in words, table and code. No DOM.
 import {
   number,
   percent,
@@ -8,7 +8,7 @@ import {
   short,
   tokenText,
 } from "../kit/index.mjs";
-import { sum } from "./model.mjs";
+import { sum } from "./word_model.mjs";
 import { TITLES, within } from "./numbers.mjs";
 
 const PARTS = ["query", "key", "scores", "scale", "mask", "softmax", "output"];
@@ -49,7 +49,7 @@ function whole(geometry, i) {
   );
 }
 
-/** The live sentence; attention_steps.sentence says the same in Python. */
+/** The live sentence: what the step does to the query and key that are looked at. */
 export function sentence(geometry, active) {
   const { tokens, query, scores, scaled, open, weights, step } = geometry;
   const n = tokens.length;

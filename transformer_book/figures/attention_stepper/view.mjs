@@ -1,68 +1,11 @@
 // AttentionStepper: one query walks from scores to a weighted average of values.
-import { MOST, given, split } from "./model.mjs";
-import { close, ledger, stopAt } from "./pictures.mjs";
-import { frames, largest, mapData } from "./layout.mjs";
-import { LAST, TITLES, numbers, pairOf, within } from "./numbers.mjs";
-import { formula, pytorch, sentence, table } from "./text.mjs";
 import { h, matrix, set, tokenText } from "../kit/index.mjs";
-import * as must from "../kit/index.mjs";
-
-export { pytorch, sentence, table };
-
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const { model } = state;
-  const three = (n, { query, value }) => ({
-    query: must.table(n, query),
-    key: must.table(n, query),
-    value: must.table(n, value),
-  });
-  const x = model?.embedding;
-  if (model)
-    must.parts({
-      words: must.list(must.text, 1, 999),
-      embedding: must.table(model.words?.length, x),
-      positions: (rows, name) => rows?.length && must.table(rows.length, x)(rows, name),
-      ...three(x?.[0]?.length, model),
-    })(model, "model");
-  // what follows from the model does not count
-  must.keep(model ? { ...state, query: 0, key: 0, value: 0 } : state, {
-    text: must.text,
-    step: must.whole(0, LAST),
-    selected: must.list(must.whole(0, 1e9), 2),
-  });
-  const read = given(state);
-  const n = read.tokens?.length;
-  must.parts({
-    tokens: must.list(must.text, 2, MOST),
-    ...three(n, read),
-    mask: Array.isArray(state.mask)
-      ? must.list(must.list(must.flag, n), n)
-      : must.one("none", "causal"),
-  })({ ...state, ...read }, "");
-  return read;
-}
-
-/** Everything that is drawn or said, from the state alone. */
-export function layout(state, width = 680) {
-  const vectors = check(state);
-  const { tokens, query, key, value } = vectors;
-  const root = `√${query[0].length}`;
-  const labels = tokens.map((token) => tokenText(token, 10));
-  return {
-    ...vectors,
-    ...numbers(vectors, state),
-    ...frames(labels, root, width),
-    state,
-    width,
-    labels,
-    root,
-    step: state.step,
-    pair: pairOf(state),
-    held: state.locked && `${pairOf(state)}`,
-    most: { match: largest([...query, ...key]), value: largest(value) },
-  };
-}
+import { closeUpView } from "./close_up.mjs";
+import { layout, mapData } from "./layout.mjs";
+import { ledger, stopAt } from "./ledger.mjs";
+import { LAST, TITLES, pairOf, within } from "./numbers.mjs";
+import { formula, pytorch, sentence, table } from "./text.mjs";
+import { given, split } from "./word_model.mjs";
 
 /** The reader's own text, answered by the page's model. */
 function textField(ui) {
@@ -120,7 +63,7 @@ function textField(ui) {
 
 function build(ui) {
   const steps = ledger(ui);
-  const detail = close();
+  const detail = closeUpView();
   const map = matrix(ui, { title: "All queries", label: "Weights, queries by keys" });
   const step = (label, by, end) =>
     ui.button({

@@ -1,10 +1,9 @@
-"""The words of a small model: from a text to tokens, queries, keys and values."""
+"""The words and matrices of a small model that a page reads texts with."""
 
 import difflib
 import re
 from typing import Any
 
-import numpy as np
 import traitlets
 
 from transformer_book.figures.state import StateError, as_lists, check_matrix
@@ -74,16 +73,3 @@ def split(text: str, model: dict[str, Any]) -> list[str]:
     if not 2 <= len(words) <= most:
         raise StateError(f"text must have 2 to {most} words, got {len(words)}")
     return words
-
-
-def read(text: str, model: dict[str, Any]) -> dict[str, Any]:
-    """Tokens, and x = embedding (+ positions) times each matrix, of a text."""
-    tokens = split(text, model)
-    rows = [model["words"].index(token) for token in tokens]
-    x = np.array(model["embedding"], dtype=np.float64)[rows]
-    if model.get("positions"):
-        x = x + np.array(model["positions"], dtype=np.float64)[: len(rows)]
-    projected = {
-        part: (x @ np.array(model[part], dtype=np.float64)).tolist() for part in _HEADS
-    }
-    return {"tokens": tokens, **projected}

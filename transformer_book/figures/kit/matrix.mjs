@@ -184,7 +184,10 @@ function drawRow(row, r, { frame, rows, cells, sums }, active, hold) {
  * sums }: rows, cols = [{ text, label, kind: "query" }], cells[row][col] =
  * { text, label, fill, ink, masked, area, part }, sums = [{ text, label }] or absent.
  */
-export function matrix(ui, { title, label, key, lock = ui.lock, locked = ui.locked }) {
+export function matrix(
+  ui,
+  { title, label, key = undefined, lock = ui.lock, locked = ui.locked },
+) {
   const picture = s("svg", { role: "grid", "aria-label": label });
   const { node, note } = panel(title, picture);
   let size = [1, 0];

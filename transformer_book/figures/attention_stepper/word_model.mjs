@@ -19,7 +19,10 @@ export function near(word, words) {
     .slice(0, 3);
 }
 
-/** Cuts a text as word_model.split does: { words } or { words, problem } in plain words. */
+/**
+ * Cuts a text into the model's words: { words } or { words, problem } in plain words.
+ * A sign that the model does not know is left out, a word that it does not know is not.
+ */
 export function split(text, model) {
   const known = new Set(model.words);
   const found = (text.toLowerCase().slice(0, 2000).match(PIECE) ?? []).filter(
