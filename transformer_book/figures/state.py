@@ -1,21 +1,14 @@
-"""A figure's state as plain data: checks, JSON, and words for numbers and tokens."""
+"""A figure's state as plain data: checks, and JSON."""
 
 import json
 import math
-import re
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import traitlets
 
 LIMIT = 20_000
 """Bytes that a figure's state may take as JSON."""
-
-_CONTROL = re.compile(
-    "[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
-)
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
 class StateError(traitlets.TraitError, ValueError):
@@ -111,44 +104,3 @@ def check_rows_sum(
             raise StateError(
                 f"{name} must sum to 1 in each row, got {total:.4f} in row {i}"
             )
-
-
-def token_text(token: str, limit: int = 24) -> str:
-    """A token made visible and cut: "" is "∅", a newline "⏎", a space outside "␣"."""
-    if token == "":
-        return "∅"
-    cut = token if len(token) <= limit else token[: limit - 1] + "…"
-    return _CONTROL.sub("·", re.sub("[\r\n]+", "⏎", re.sub("^ | $", "␣", cut)))
-
-
-def quote(token: str, limit: int = 24) -> str:
-    """A token inside a sentence, unable to turn the sentence around."""
-    text = token_text(token, limit)
-    return f"“\u2068{text}\u2069”" if _RIGHT_TO_LEFT.search(text) else f"“{text}”"
-
-
-def number(x: float, digits: int = 2) -> str:
-    """Fixed digits, halves away from zero as in the browser; NaN, inf, -inf."""
-    if math.isnan(x):
-        return "NaN"
-    if math.isinf(x):
-        return "inf" if x > 0 else "-inf"
-    text = f"{Decimal(x).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
-    return text.replace("-", "") if float(text) == 0 else text
-
-
-def short(x: float, digits: int = 2) -> str:
-    """At most that many digits, without trailing zeros: 1, 0.5, NaN."""
-    text = number(x, digits)
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def percent(x: float) -> str:
-    """A share in words: 0.6214 is "62 %", a trace "less than 1 %"."""
-    if not math.isfinite(x):
-        return number(x)
-    if 0 < x < 0.005:
-        return "less than 1 %"
-    if 0.995 <= x < 1:
-        return "more than 99 %"
-    return f"{math.floor(100 * x + 0.5)} %"

@@ -6,12 +6,12 @@ import traitlets
 
 from transformer_book.figures.attention_stepper import word_model
 from transformer_book.figures.figure import Figure
+from transformer_book.figures.schema import cut
 from transformer_book.figures.state import (
     StateError,
     Values,
     check_matrix,
     check_tokens,
-    quote,
 )
 
 STEPS = ("query", "key", "scores", "scale", "mask", "softmax", "output")
@@ -105,7 +105,7 @@ def _check_tokens(state: dict[str, Any]) -> int:
     word_model.check_model(model)
     if text and not model:
         raise StateError(
-            f"text needs a model that reads it, got {quote(text)} and no model; "
+            f"text needs a model that reads it, got {cut(text)} and no model; "
             "AttentionStepper.from_model(model, text) takes both"
         )
     if text:
