@@ -1,78 +1,83 @@
 // What SamplingDesk is told: text, seed, settings, draws.
 import { h } from "../kit/index.mjs";
 import { SIGNS, isFull, source } from "./layout.mjs";
-import { MODEL, answer } from "./reader.mjs";
+import { MODEL, answer } from "./model.mjs";
 import { heights, places } from "./numbers.mjs";
 
-/** `now()` is the geometry; `origin` and `text` are nodes of the figure. */
-export function controls(ui, origin, text, now) {
-  const off = (none) => (value) => (value === none ? "off" : String(value));
-  const fresh = { count: 0, held: -1 };
+const fresh = { count: 0, held: -1 };
+
+const whole = (text) =>
+  [...text.replace(/\p{Surrogate}/gu, "\ufffd")].slice(0, SIGNS).join("");
+
+const writes = (ui) =>
+  h(
+    "div",
+    { class: "own" },
+    ui.text({
+      label: "Your text",
+      trait: "text",
+      maxlength: SIGNS,
+      set: (text) => ({ ...fresh, drawn: [], text: whole(text) }),
+    }),
+    ui.number({
+      label: "Seed",
+      trait: "seed",
+      min: 1,
+      max: 1000,
+      step: 1,
+      set: (seed) => ({ seed: Math.round(seed) }),
+    }),
+  );
+
+const off = (none) => (value) => (value === none ? "off" : String(value));
+
+/** The settings, in steps that a finger can hit. */
+const sliders = (ui) =>
+  h(
+    "div",
+    { class: "sliders" },
+    ui.slider({
+      label: "Temperature",
+      trait: "temperature",
+      min: 0,
+      max: 2,
+      step: 0.1,
+    }),
+    ui.slider({
+      label: "top-k",
+      min: 1,
+      max: 51,
+      step: 1,
+      get: ({ top_k }) => top_k || 51,
+      set: (k) => ({ top_k: k % 51 }),
+      format: off(51),
+    }),
+    ui.slider({
+      label: "top-p",
+      trait: "top_p",
+      min: 0.05,
+      max: 1,
+      step: 0.05,
+      format: off(1),
+    }),
+    ui.slider({
+      label: "min-p",
+      trait: "min_p",
+      min: 0,
+      max: 1,
+      step: 0.05,
+      format: off(0),
+    }),
+  );
+
+/** `now()` is the geometry, of which a token is drawn. */
+function buttons(ui, now) {
   const next = (state) => {
     const { order, after } = now();
     const [u] = heights(state.seed, state.drawn.length, 1);
     return { ...fresh, drawn: [...state.drawn, order[places(after, [u])[0]]] };
   };
   return [
-    h(
-      "div",
-      { class: "own" },
-      ui.text({
-        label: "Your text",
-        trait: "text",
-        maxlength: SIGNS,
-        set: (text) => ({
-          ...fresh,
-          drawn: [],
-          text: [...text.replace(/\p{Surrogate}/gu, "\ufffd")].slice(0, SIGNS).join(""),
-        }),
-      }),
-      ui.number({
-        label: "Seed",
-        trait: "seed",
-        min: 1,
-        max: 1000,
-        step: 1,
-        set: (seed) => ({ seed: Math.round(seed) }),
-      }),
-    ),
-    ...origin,
-    h(
-      "div",
-      { class: "sliders" }, // steps that a finger can hit
-      ui.slider({
-        label: "Temperature",
-        trait: "temperature",
-        min: 0,
-        max: 2,
-        step: 0.1,
-      }),
-      ui.slider({
-        label: "top-k",
-        min: 1,
-        max: 51,
-        step: 1,
-        get: ({ top_k }) => top_k || 51,
-        set: (k) => ({ top_k: k % 51 }),
-        format: off(51),
-      }),
-      ui.slider({
-        label: "top-p",
-        trait: "top_p",
-        min: 0.05,
-        max: 1,
-        step: 0.05,
-        format: off(1),
-      }),
-      ui.slider({
-        label: "min-p",
-        trait: "min_p",
-        min: 0,
-        max: 1,
-        step: 0.05,
-        format: off(0),
-      }),
-    ),
     ui.button({
       label: "Back",
       action: ({ drawn }) => ({ ...fresh, drawn: drawn.slice(0, -1) }),
@@ -96,6 +101,14 @@ export function controls(ui, origin, text, now) {
       disabled: (state) =>
         state.source !== MODEL || (!state.trap && answer(state)?.problem),
     }),
-    text,
   ];
 }
+
+/** All of them; `origin` and `text` are nodes of the figure. */
+export const controls = (ui, origin, text, now) => [
+  writes(ui),
+  ...origin,
+  sliders(ui),
+  ...buttons(ui, now),
+  text,
+];

@@ -1,18 +1,19 @@
 // The numbers that SamplingDesk shows. No DOM.
+// Tokens stand in the order of their logits, the likeliest first: filters cut off the end,
+// and a draw takes the first token at which the summed probability reaches u.
 import { draws } from "../position_lab/numbers.mjs";
 
 const RUN = 4; // tokens of a run that counts as a repeat when it comes again
 export const sum = (list) => list.reduce((total, x) => total + x, 0);
 
+/** The filters in their order, with the value at which each changes nothing. */
+const OFF = { top_k: 0, top_p: 1, min_p: 0 };
+
 /** What is on, in order, with its words and its value: [["top-k", "top_k", 8], ...]. */
 export const filters = (settings) =>
   settings.temperature === 0
     ? []
-    : [
-        ["top_k", 0],
-        ["top_p", 1],
-        ["min_p", 0],
-      ]
+    : Object.entries(OFF)
         .filter(([name, off]) => settings[name] !== off)
         .map(([name]) => [name.replace("_", "-"), name, settings[name]]);
 
@@ -111,5 +112,18 @@ export function measured(ids) {
     repeats: ids.map((_, i) =>
       again.slice(Math.max(0, i - RUN + 1), i + 1).includes(true),
     ),
+  };
+}
+
+/** The tokens that are not listed, together. */
+export function others({ order, before, after, cut, drawn, listed }) {
+  const rest = order.map((_, i) => i).filter((i) => !listed.includes(i));
+  const all = (list) => sum(rest.map((i) => list[i]));
+  return {
+    n: rest.length,
+    gone: rest.filter((i) => cut[i]).length,
+    before: all(before),
+    after: all(after),
+    drawn: all(drawn),
   };
 }

@@ -1,7 +1,7 @@
-// What SamplingDesk says. No DOM.
+// What SamplingDesk says, in words, table and code. No DOM.
 import { number, percent, python, quote, short } from "../kit/index.mjs";
-import { LONGER } from "./reader.mjs";
-import { filters, sum } from "./numbers.mjs";
+import { LONGER } from "./model.mjs";
+import { filters, others } from "./numbers.mjs";
 
 /** What is on, with its value: "temperature 0.7", "top-k 8". */
 export const reshapers = (state) => [
@@ -20,7 +20,7 @@ export function tail(whole) {
 }
 
 function overview(geometry) {
-  const { state, order, before, after, cut, drawn, read } = geometry;
+  const { state, order, before, after, drawn, read } = geometry;
   const { count } = state;
   const first = quote(state.tokens[order[0]]);
   const draws = count
@@ -85,19 +85,6 @@ export function sentence(geometry, active) {
     ? `${geometry.problem} The numbers of another text stay. `
     : "";
   return problem + (place < 0 ? overview(geometry) : held(geometry, place));
-}
-
-/** The tokens that are not listed, together. */
-export function others({ order, before, after, cut, drawn, listed }) {
-  const rest = order.map((_, i) => i).filter((i) => !listed.includes(i));
-  const all = (list) => sum(rest.map((i) => list[i]));
-  return {
-    n: rest.length,
-    gone: rest.filter((i) => cut[i]).length,
-    before: all(before),
-    after: all(after),
-    drawn: all(drawn),
-  };
 }
 
 export function table(geometry) {

@@ -2,15 +2,13 @@
 import { bring } from "../engine/index.mjs";
 import { h } from "../kit/index.mjs";
 import { controls } from "./controls.mjs";
-import { layout } from "./layout.mjs";
-import { bars, trap, writing } from "./pictures.mjs";
-import { MODEL, settle } from "./reader.mjs";
-import { flow, pieces } from "./shapes.mjs";
+import { flow, layout, pieces } from "./layout.mjs";
+import { MODEL, settle } from "./model.mjs";
 import { asked, pytorch, sentence, table } from "./text.mjs";
+import { bars } from "./token_bars.mjs";
+import { trap, writing } from "./writing.mjs";
 
-export { layout, pytorch, sentence, table };
-
-export const locked = ({ held }) => (held < 0 ? null : [held]);
+const locked = ({ held }) => (held < 0 ? null : [held]);
 
 function build(ui) {
   let geometry = null;
