@@ -8,7 +8,10 @@ export const SAME = 1e-4; // logits that differ by less count as the same
 export const gapText = (gap) =>
   gap < SAME ? "less than 0.0001" : `up to ${number(gap, gap < 0.01 ? 4 : 2)}`;
 
-/** The first step in which both sides pick other tokens, up to this one; -1 if none. */
+/**
+ * The first step in which both sides pick other tokens, up to this one; -1 if none.
+ * @param {any} geometry
+ */
 export const parting = ({ said: [mine, other], step }) =>
   mine.slice(0, step + 1).findIndex((token, i) => token !== other[i]);
 
@@ -175,8 +178,11 @@ assert ${gap < SAME ? `gap < ${SAME}` : `abs(gap - ${gap}) < 1e-3`}
 }
 
 /** A model of the same sizes; its numbers are the reader's. */
-const alike = ({ name: _, ...sizes }) =>
-  `config = Config(**${JSON.stringify(sizes)})\n`;
+const alike = (sizes) => {
+  const numbers = { ...sizes };
+  delete numbers.name;
+  return `config = Config(**${JSON.stringify(numbers)})\n`;
+};
 
 /** The state as a program that runs and asserts what the figure shows. */
 export function pytorch(state, geometry) {
