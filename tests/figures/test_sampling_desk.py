@@ -52,7 +52,7 @@ import { readFileSync } from "node:fs";
 const home = "ROOT/transformer_book/figures/";
 const { unpack } = await import(`${home}engine/index.mjs`);
 const { layout, sentence } = (await import(`${home}sampling_desk/view.mjs`)).default;
-const page = await import(`${home}sampling_desk/reader.mjs`);
+const page = await import(`${home}sampling_desk/model.mjs`);
 const { packed, states } = JSON.parse(readFileSync(0, "utf8"));
 const before = states.map((state) => layout(state).problem ?? null);
 page.settle(unpack(readFileSync(packed)));

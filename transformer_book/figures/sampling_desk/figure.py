@@ -5,17 +5,17 @@ from typing import Any
 
 import traitlets
 
-from transformer_book.figures.figure import Figure
+from transformer_book.figures.figure import RoundedFigure
 from transformer_book.figures.sampling_desk import model as shipped
 from transformer_book.figures.sampling_desk.check import check_state, check_text
-from transformer_book.figures.state import Values, rounded
+from transformer_book.figures.state import Values
 from transformer_book.figures.weights import ServesWeights
 
 _TEXT = "The value of the"
 _PYTHON = "Python"
 
 
-class SamplingDesk(ServesWeights, Figure):
+class SamplingDesk(ServesWeights, RoundedFigure):
     """Reshape the distribution of the next token, draw from it, and write on.
 
     `text` and the tokens `drawn` after it are what was read; `logits` are the answer
@@ -54,9 +54,6 @@ class SamplingDesk(ServesWeights, Figure):
         self._answer: Callable[[str], Any] | None = None
         super().__init__(**state)
         self.observe(self._ask, ["text", "drawn"])
-
-    def _accept(self, proposal: Any) -> Any:
-        return rounded(super()._accept(proposal))
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless logits and tokens fit and every number is in range."""
