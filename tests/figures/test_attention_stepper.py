@@ -158,7 +158,7 @@ def test_text_that_the_model_cannot_read_says_why(text, message):
 
 def test_a_text_without_a_model_is_refused():
     figure = AttentionStepper()
-    with pytest.raises(StateError, match=r"text needs a model .*, got “a b”"):
+    with pytest.raises(StateError, match=r"text needs a model .*, got 'a b'"):
         figure.text = "a b"
     assert figure.text == ""
 

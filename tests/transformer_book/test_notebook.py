@@ -11,7 +11,6 @@ import torch
 
 from transformer_book.notebook import device, setup, show
 from transformer_lib import attention, positions
-from transformer_lib.positions import kinds
 
 
 @pytest.fixture
@@ -128,8 +127,8 @@ def test_the_device_is_one_that_works():
     [
         (attention.attention, attention),
         (attention.Attend, attention),
-        (positions.RotaryPositions, kinds),
-        (positions.RotaryPositions.rotation, kinds),
+        (positions.RotaryPositions, positions),
+        (positions.RotaryPositions.rotation, positions),
     ],
 )
 def test_show_gives_the_source_as_it_stands_in_the_file(thing, module):
