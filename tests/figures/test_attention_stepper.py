@@ -266,17 +266,6 @@ def test_causal_says_why_the_last_token_sees_every_key(pairs):
     assert any("average of none of " in page.sentence for _, page in pairs)
 
 
-@pytest.mark.parametrize(("step", "dead"), [(0, ["Back"]), (3, []), (6, ["Step"])])
-def test_a_button_without_a_step_is_out(visit, put, step, dead):
-    page = visit()
-    page.open(put(AttentionStepper(step=step).html()))
-    both = {
-        name: page.page.get_by_role("button", name=name, exact=True)
-        for name in ("Back", "Step")
-    }
-    assert [name for name in both if both[name].is_disabled()] == dead
-
-
 def test_the_last_step_keeps_the_focus(visit, put):
     page = visit()
     page.open(put(AttentionStepper(step=4).html()))
@@ -362,20 +351,25 @@ def test_nothing_moves_by_itself(visit, put):
     assert page.page.locator(".say").inner_text() == before
 
 
-@pytest.mark.parametrize("step", range(len(STEPS)))
-def test_equation_code_and_cells_of_the_step_are_marked(visit, put, step):
+def test_equation_code_and_cells_of_the_step_are_marked_and_ends_are_ends(visit, put):
     page = visit()
-    page.open(put(AttentionStepper(step=step).html()))
-    for row in (".equation", ".code"):
-        marked = page.page.locator(f"{row} .now")
-        assert [node.get_attribute("data-part") for node in marked.all()] == [
-            STEPS[step]
-        ]
-    parts = {
-        node.get_attribute("data-part") for node in page.page.locator("g.now").all()
-    }
-    assert parts == {STEPS[step]}
-    assert page.page.locator("input:checked").count() == 1
+    page.open(put(AttentionStepper().html()))
+    back, forward = (
+        page.page.get_by_role("button", name=name, exact=True)
+        for name in ("Back", "Step")
+    )
+    for step, name in enumerate(STEPS):
+        for row in (".equation", ".code"):
+            marked = page.page.locator(f"{row} .now")
+            assert [node.get_attribute("data-part") for node in marked.all()] == [name]
+        cells = page.page.locator("g.now").all()
+        assert {node.get_attribute("data-part") for node in cells} == {name}
+        assert page.page.locator("input:checked").count() == 1
+        assert back.is_disabled() == (step == 0)
+        assert forward.is_disabled() == (name == STEPS[-1])
+        if forward.is_enabled():
+            forward.click()
+            page.said()
 
 
 def test_later_steps_are_not_given_away(visit, put):

@@ -23,12 +23,7 @@ function frameOf(texts, room) {
 const wordsAt = ({ center, two }, top, row, texts) =>
   row.map((old, i) => [center(i), top + 24 * (two && i % 2), texts[old], old]);
 
-function pathsOf(
-  { tokens, order, other: picked },
-  { before, after, same },
-  frame,
-  all,
-) {
+function pathsOf({ order, other: picked }, { before, after, same }, frame, all) {
   const { columns, high, low, center } = frame;
   const most = largest([...before, ...after]);
   const paint = (rows, top) =>
