@@ -1,6 +1,6 @@
 // Runs BertViz's views when they come near the screen. A classic script: see figure-host.js.
 (() => {
-  const home = document.currentScript.src;
+  const { src: home } = /** @type {HTMLScriptElement} */ (document.currentScript);
   const loading = {};
 
   function load(name) {

@@ -3,15 +3,17 @@
 /* global DOCUMENTATION_OPTIONS */
 (() => {
   // A page from disk may not fetch, so a search shows titles without excerpts there.
+  // @ts-expect-error: the options are Sphinx's
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 
   for (const button of document.querySelectorAll("[data-prints]"))
     button.addEventListener("click", () => print());
 
   // What is copied takes the focus with it, else the next Tab starts at the page's top.
-  document.addEventListener("click", ({ target }) =>
-    target.closest(".copybtn")?.focus(),
-  );
+  document.addEventListener("click", ({ target }) => {
+    const button = /** @type {Element} */ (target).closest(".copybtn");
+    /** @type {HTMLElement?} */ (button)?.focus();
+  });
 
   const kinds = {
     "div.math": "Formula",
@@ -43,7 +45,8 @@
   });
 
   for (const [selector, kind] of Object.entries(kinds)) {
-    for (const element of document.querySelectorAll(selector)) {
+    const found = document.querySelectorAll(selector);
+    for (const element of /** @type {NodeListOf<HTMLElement>} */ (found)) {
       element.dataset.kind = kind;
       element.tabIndex = 0;
       observer.observe(element);

@@ -5,13 +5,15 @@
 
   // The section whose heading was passed last; at the page's end, where the last ones
   // cannot rise any higher, the last that is in sight.
-  const links = [...document.querySelectorAll("nav.page-toc a")];
+  const links = /** @type {HTMLAnchorElement[]} */ ([
+    ...document.querySelectorAll("nav.page-toc a"),
+  ]);
   const sections = links.map(({ hash }) => document.getElementById(hash.slice(1)));
   function follow() {
     const left = document.documentElement.scrollHeight - scrollY - innerHeight;
     const line = left < 2 ? innerHeight : 0.3 * innerHeight;
     const passed = sections.findLastIndex((section) => top(section) < line);
-    links.forEach((link, i) => link.setAttribute("aria-current", i === passed));
+    links.forEach((link, i) => link.setAttribute("aria-current", String(i === passed)));
   }
   if (links.length) {
     addEventListener("scroll", () => requestAnimationFrame(follow), { passive: true });
@@ -28,7 +30,8 @@
   });
   const [nth, before] = JSON.parse(sessionStorage.getItem(key)) ?? [];
   const [visit] = performance.getEntriesByType("navigation");
-  if (visit?.type === "navigate" || !blocks[nth]) return;
+  const { type } = /** @type {PerformanceNavigationTiming} */ (visit ?? {});
+  if (type === "navigate" || !blocks[nth]) return;
   const observer = new ResizeObserver(() =>
     scrollBy({ top: top(blocks[nth]) - before, behavior: "instant" }),
   );
