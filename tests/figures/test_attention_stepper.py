@@ -86,6 +86,11 @@ def test_the_numbers_are_the_librarys(pairs):
         ):
             cells = [float(line[column]) for line in page.rows]
             np.testing.assert_allclose(cells, numbers, rtol=0, atol=5.1e-5)
+        n = len(query)
+        named = {"none": np.ones((n, n)), "causal": np.tri(n)}
+        own = isinstance(figure.mask, list)
+        seen = np.array(figure.mask if own else named[figure.mask])[row] > 0
+        assert [line[3] == "yes" for line in page.rows] == seen.tolist()
 
 
 def test_copied_pytorch_runs_and_would_notice_a_wrong_number(pairs):
@@ -426,9 +431,35 @@ def test_what_is_equal_only_about_is_marked_so(visit, put, state, shown):
     assert total in close.locator("text").all_text_contents()
 
 
-def test_a_rounded_sum_is_said_to_be_about_so():
-    assert "sum to 1.74," in said_of(AttentionStepper(step=2, selected=[4, 2]))
-    assert "sum to about 0.63," in said_of(AttentionStepper(step=2, **ODD))
+ONE = {
+    "tokens": ["a", "b"],
+    "query": [[1], [1]],
+    "key": [[1], [2]],
+    "value": [[1], [2]],
+    "selected": [0, 1],
+}
+
+
+def test_what_is_said_of_a_pair():
+    """One number or several, exact or about so, and the rank among the scores."""
+    expected = [
+        ({}, "1 of 7, Q: the query of “it”, 4 numbers, says what it looks for"),
+        ({"step": 1}, "2 of 7, K: the key of “cat”, 4 numbers, says what it offers"),
+        (
+            {"step": 2, "selected": [4, 2]},
+            "the 4 products of “it” and “slept” sum to 1.74, number 3 of 5 scores.",
+        ),
+        (
+            {"step": 2} | ODD,
+            "the 2 products of “a” and “a” sum to about 0.63, the largest of 2 scores.",
+        ),
+        ({"step": 2} | ONE, "the 1 product of “a” and “b” sum to 2.00, the largest"),
+        (ONE, "the query of “a”, 1 number, says"),
+        ({"step": 4}, "“it” may look at “cat”, so 2.60 stays; nothing is masked."),
+    ]
+    pages = shown_all([AttentionStepper(**state) for state, _ in expected])
+    for page, (_, said) in zip(pages, expected, strict=True):
+        assert said in page.sentence
 
 
 def test_wide_vectors_show_their_largest_products(visit, put):
