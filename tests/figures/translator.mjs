@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { unpack } from "../../transformer_book/figures/engine/index.mjs";
-import { layout, sentence } from "../../transformer_book/figures/translator/view.mjs";
+import { layout } from "../../transformer_book/figures/translator/layout.mjs";
+import { sentence } from "../../transformer_book/figures/translator/text.mjs";
 import {
   createAnswers,
   wordsOf,

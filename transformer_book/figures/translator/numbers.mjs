@@ -55,10 +55,11 @@ export function german(n) {
   return (thousand ? `${left}tausend` : "") + german1000(rest);
 }
 
-const VALUES = new Map([
-  ...ENGLISH.map((word, i) => [word, i + 1]),
-  ...TENS.map((word, i) => [word, 10 * i + 20]),
-]);
+/** @type {Map<string, number>} */
+const VALUES = new Map();
+ENGLISH.forEach((word, i) => VALUES.set(word, i + 1));
+TENS.forEach((word, i) => VALUES.set(word, 10 * i + 20));
+
 const below1000 = (words) =>
   (words.match(/[a-z]+/g) ?? []).reduce(
     (n, word) => (word === "hundred" ? 100 * n : n + (VALUES.get(word) ?? 0)),

@@ -1,13 +1,11 @@
 // Translator: an encoder-decoder reads while it writes, token by token.
 import { bring } from "../engine/index.mjs";
-import { h, set } from "../kit/index.mjs";
+import { fill, h, number, panel, quote, s, set, tokenText } from "../kit/index.mjs";
 import { MOST, SHIPPED, createAnswers } from "./answers.mjs";
 import { field, placeOf, walk } from "./controls.mjs";
-import { layout } from "./layout.mjs";
-import { chances, looks, map, result } from "./pictures.mjs";
-import { headsOf, pytorch, sentence, table } from "./text.mjs";
-
-export { layout, locked, pytorch, sentence, table };
+import { choices, layout } from "./layout.mjs";
+import { looks, map } from "./looks.mjs";
+import { headsOf, pytorch, sentence, table, verdict } from "./text.mjs";
 
 const locked = ({ selected }) => (selected.length ? selected : null);
 
@@ -17,69 +15,124 @@ const origin = ({ here, answer: { by } }, ask) => {
   return ask ? `Shown: ${here ? "computed here" : "as stored"}. ` : "";
 };
 
+/** The translation as far as it is written; what comes later keeps its room. */
+function result() {
+  const [from, said, later, after] = [
+    h("b"),
+    h("b", { class: "said" }),
+    h("span", { class: "later" }),
+    h("span"),
+  ];
+  const node = h("p", { class: "result" }, from, " → ", said, after, later);
+  const draw = ({ answer, shown, done, waiting }) => {
+    const tokens = answer.target.filter((token) => token !== "<end>");
+    const text = done ? answer.translation : tokens.slice(0, shown).join("");
+    set(from, { text: tokenText(answer.words, 160) });
+    set(said, { text: text && tokenText(text, 160) });
+    set(later, { text: done ? "" : tokenText(tokens.slice(shown).join(""), 160) });
+    set(after, { text: !done ? "…" : waiting ? "" : ` ${verdict(answer)}` });
+  };
+  return { node, draw };
+}
+
+/** The most probable tokens of one step. */
+function chances(ui) {
+  const bars = s("g");
+  const words = s("g");
+  const svg = s("svg", { role: "img", "data-part": "next" }, bars, words);
+  const { node, note } = panel("Next token", svg);
+  function draw(geometry) {
+    const [r] = geometry.at(ui.active()) ?? [geometry.shown - 1];
+    const { boxes, texts, width, height } = choices(geometry, r);
+    set(note, { text: `chances at step ${r + 1}` });
+    const all = geometry.answer.chances[r].map(
+      ([token, p]) => `${quote(token)} ${number(p, 4)}`,
+    );
+    set(svg, { width, height, "aria-label": `Step ${r + 1}: ${all.join(", ")}` });
+    fill(bars, boxes, "rect");
+    fill(words, texts, "text");
+  }
+  return { node, draw };
+}
+
+const headChoice = (ui) =>
+  ui.select({
+    label: "Heads",
+    options: ({ answer: { weights } }) => [
+      ["", headsOf([], weights)],
+      ...weights.flatMap((heads, l) =>
+        heads.map((_, i) => [`${l},${i}`, headsOf([l, i], weights)]),
+      ),
+    ],
+    get: ({ head }) => String(head),
+    set: (text) => ({ head: text ? text.split(",").map(Number) : [] }),
+  });
+
+const viewChoice = (ui) =>
+  ui.choice({
+    label: "As",
+    trait: "view",
+    options: [
+      ["lines", "lines"],
+      ["grid", "grid"],
+    ],
+  });
+
+const WALKS = { "Start over": -MOST, Back: -1, Step: 1, All: MOST };
+
+const walks = (ui, page) =>
+  h(
+    "div",
+    { class: "walk" },
+    ...Object.entries(WALKS).map(([label, by]) =>
+      ui.button({
+        label,
+        action: () => walk(by)(page.now),
+        disabled: () => (by < 0 ? !page.now.shown : page.now.done),
+      }),
+    ),
+  );
+
+const formula = {
+  equation: [
+    ["memory", "memory", "key"],
+    " = encoder(source);  ",
+    ["next", "next", "query"],
+    " = decoder(written, ",
+    ["weights", "weights"],
+    " × memory)",
+  ],
+  code: [
+    ["memory", "memory"],
+    " = model.encode(source); ",
+    ["next", "logits"],
+    " = model.decode(written, memory)[0, -1]",
+  ],
+};
+
+/** Says whether the model comes, and computes what is asked with it when it is here. */
+function answering(ui, page) {
+  const own = ui.state().answer.by !== SHIPPED;
+  if (own && ui.widget.send) return h("p", { class: "try coming" });
+  return bring(ui, SHIPPED, (model) => {
+    page.ask = createAnswers(model);
+  });
+}
+
 function build(ui, page) {
   const [lined, mapped, likely, said] = [looks(ui), map(ui), chances(ui), result()];
   const source = h("span");
-  const own = ui.state().answer.by !== SHIPPED;
-  const python = own && ui.widget.send;
-  const coming = python
-    ? h("p", { class: "try coming" })
-    : bring(ui, SHIPPED, (model) => {
-        page.ask = createAnswers(model);
-      });
+  const coming = answering(ui, page);
   coming.prepend(source);
   return {
     controls: [
       ...field(ui, page),
-      ui.select({
-        label: "Heads",
-        options: ({ answer: { weights } }) => [
-          ["", headsOf([], weights)],
-          ...weights.flatMap((heads, l) =>
-            heads.map((_, i) => [`${l},${i}`, headsOf([l, i], weights)]),
-          ),
-        ],
-        get: ({ head }) => String(head),
-        set: (text) => ({ head: text ? text.split(",").map(Number) : [] }),
-      }),
-      ui.choice({
-        label: "As",
-        trait: "view",
-        options: [
-          ["lines", "lines"],
-          ["grid", "grid"],
-        ],
-      }),
-      h(
-        "div",
-        { class: "walk" },
-        ...Object.entries({ "Start over": -MOST, Back: -1, Step: 1, All: MOST }).map(
-          ([label, by]) =>
-            ui.button({
-              label,
-              action: () => walk(by)(page.now),
-              disabled: () => (by < 0 ? !page.now.shown : page.now.done),
-            }),
-        ),
-      ),
+      headChoice(ui),
+      viewChoice(ui),
+      walks(ui, page),
       said.node,
     ],
-    formula: {
-      equation: [
-        ["memory", "memory", "key"],
-        " = encoder(source);  ",
-        ["next", "next", "query"],
-        " = decoder(written, ",
-        ["weights", "weights"],
-        " × memory)",
-      ],
-      code: [
-        ["memory", "memory"],
-        " = model.encode(source); ",
-        ["next", "logits"],
-        " = model.decode(written, memory)[0, -1]",
-      ],
-    },
+    formula,
     picture: [coming],
     draw(geometry, view) {
       const seen = geometry.state.view === "lines" ? lined : mapped;
