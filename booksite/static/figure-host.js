@@ -1,7 +1,7 @@
 // Mounts the live figures of a page. A classic script that fetches nothing, so that
 // the book works from disk too. The figures' code is in figures/<name>.js.
 (() => {
-  const home = document.currentScript.src;
+  const { src: home } = /** @type {HTMLScriptElement} */ (document.currentScript);
   const defined = {};
   const loading = {};
   const cleanups = new Map();
@@ -97,6 +97,7 @@
       { rootMargin: "300px" },
     );
     // A link to a figure's state scrolls to the figure, so that one cannot wait.
+    /** @type {(element: any) => boolean} */
     const linked = ({ dataset }) => location.hash.includes(`${dataset.figure}-`);
     for (const element of elements) {
       if (linked(element)) mount(element);

@@ -12,11 +12,12 @@ import { palette } from "./kit/palette.mjs";
 
 const here = import.meta.dirname;
 const WIDTH = 680; // pixels, as wide as a column of text
-const SHOWN = new Set(
-  "fill fill-opacity stroke stroke-opacity stroke-width stroke-dasharray stroke-linecap stroke-linejoin paint-order opacity text-anchor dominant-baseline font-weight font-size font-family display visibility transform".split(
-    " ",
-  ),
-);
+const SHOWN = new Set([
+  ...["fill", "fill-opacity", "opacity", "display", "visibility", "transform"],
+  ...["stroke", "stroke-opacity", "stroke-width", "stroke-dasharray"],
+  ...["stroke-linecap", "stroke-linejoin", "paint-order", "shape-rendering"],
+  ...["text-anchor", "dominant-baseline", "font-weight", "font-size", "font-family"],
+]);
 const PLACED = new Set(
   "x y x1 x2 y1 y2 cx cy r rx ry width height d points viewBox href".split(" "),
 );
@@ -29,7 +30,7 @@ const COLORS = Object.fromEntries(
 // What all parts of a picture take from it, unless they say otherwise.
 const COMMON = {
   fill: COLORS.text,
-  "font-family": "monospace",
+  "font-family": "sans-serif",
   "font-size": "12.5px",
   "dominant-baseline": "central",
 };
@@ -141,7 +142,9 @@ function pictureOf(svg, title, styles) {
   const common = Object.entries(COMMON).map(([name, value]) => ` ${name}="${value}"`);
   const label = ` role="img" aria-label="${escape(svg.getAttribute("aria-label") ?? title)}"`;
   const paper = `<rect width="100%" height="100%" fill="${COLORS.ground}"></rect>`;
-  const name = svg.closest(".panel")?.querySelector(".title")?.textContent.trim();
+  const heading = svg.closest(".panel")?.querySelector(".title");
+  const words = [...(heading?.children ?? [])].map((node) => node.textContent.trim());
+  const name = words.filter(Boolean).join(": ");
   const drawing = drawn(svg, styles).replace("<svg", `<svg${common.join("")}${label}`);
   return `${name ? `<p>${escape(name)}</p>` : ""}${drawing.replace(">", `>${paper}`)}`;
 }
@@ -185,7 +188,7 @@ async function still({ figure: name, state }) {
   const fault = root.querySelector(".error:not([hidden])");
   if (fault) throw Error(`${name}: ${fault.textContent}`);
   const styles = styled(root, rulesOf(sheet));
-  const pictures = [...root.querySelectorAll(".picture svg")].map((svg) =>
+  const pictures = [...root.querySelectorAll(".picture svg, .more svg")].map((svg) =>
     pictureOf(svg, spec.title, styles),
   );
   const sentence = root.querySelector(".say").textContent;

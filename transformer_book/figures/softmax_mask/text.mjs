@@ -50,13 +50,14 @@ const goodColumns = ({ weights: all }) =>
   transpose(all).filter((col) => isOne(sum(col))).length;
 
 /** Why a row does not sum to 1, as far as it is known; "" else. */
-function reason({ state, sums, ...rest }, row) {
+function reason(geometry, row) {
+  const { state, sums } = geometry;
   const late = state.order === "after" && !state.mask.flat().every(Boolean);
   if (state.axis === "row")
     return late && !state.mask[row].every(Boolean)
       ? ", because the mask came after the softmax"
       : "";
-  const all = goodColumns({ state, sums, ...rest }) === sums.length;
+  const all = goodColumns(geometry) === sums.length;
   const ends = all ? ": they sum to 1, rows do not" : "";
   return `, because softmax ran down the columns${late ? " and the mask came after it" : ends}`;
 }
