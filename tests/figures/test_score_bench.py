@@ -194,7 +194,10 @@ def test_the_lesson_unscaled_softmax_saturates(visit, put):
     page = visit()
     page.open(put(ScoreBench(width=2).html()))
     assert "the largest weight is 13 %, and 10 % once" in page.said()
-    widen(page, 8)
+    widen(page, 2)
+    assert "At width 8, " in page.said()
+    assert page.said().endswith("and 15 % once divided.")  # as chapter 4 tells
+    widen(page, 6)
     assert "At width 512, random scores spread by 22.4" in page.said()
     assert ", and by 1.0 once divided by √512 ≈ 22.6. " in page.said()
     assert page.said().endswith(
