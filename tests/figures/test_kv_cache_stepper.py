@@ -199,6 +199,41 @@ def test_no_two_columns_of_the_table_have_one_name(answers):
         assert len(set(header)) == len(header)
 
 
+def test_the_table_holds_what_pytorch_counts_and_the_cache_stores():
+    figure = KVCacheStepper(step=2)
+    sizes = ("vocab_size", "d_model", "n_layers", "n_heads", "n_kv_heads", "d_ff")
+    assert all(figure.sizes[n] == sizes_of(MANUAL_LM, "")[n] for n in sizes)
+    first, each = figure.prompt_length, stored(MANUAL_LM, torch.float32)
+    again = [counted(MANUAL_LM, first + s, 0) for s in range(3)]
+    fresh = [again[0], *(counted(MANUAL_LM, 1, first + s - 1) for s in (1, 2))]
+    rows = [
+        [s, first + s, again[s], fresh[s], (first + s) * each, said, said, "0.0000"]
+        for s, said in enumerate(figure.picks[:3])
+    ]
+    rows.append(["in all", "", sum(again), sum(fresh), (first + 2) * each, "", "", ""])
+    assert shown(figure).table["rows"][:4] == rows
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ([0, 2, 6], "may not look at key 6 “ld”: computed, then masked."),
+        ([1, 3, 3], "was computed in the prefill, and nothing of it is kept: no"),
+        ([1, 8, 1], "was computed in step 1, and nothing of it is kept: no later"),
+        ([1, 12, 3], "and the kept key 3 “"),
+        ([1, 12, 12], "and key 12 “"),
+        ([0, 2, 1], "computed 6 times by now."),
+    ],
+)
+def test_each_kind_of_cell_says_what_became_of_it(cell, said):
+    sentence = said_of(KVCacheStepper(step=5, selected=cell))
+    assert sentence.startswith(
+        f"With{'' if cell[0] else 'out'} a cache: query {cell[1]} "
+    )
+    assert said in sentence
+    assert sentence.endswith("computed in this step only.") == (cell[:2] == [1, 12])
+
+
 def test_what_is_left_out_is_said(answers):
     _, page = next(pair for pair in answers if pair[0].prompt == "a" * 60)
     count = len(shipped().tokenizer.encode("a" * 60))
@@ -381,9 +416,17 @@ def test_bad_states_say_why(state, message):
         figure.update(**state)
 
 
+KNOWN_IN_PAGE = """
+import { KNOWN } from "./transformer_book/figures/kv_cache_stepper/costs.mjs";
+console.log(JSON.stringify(KNOWN));
+"""
+
+
 def test_known_models_are_the_librarys():
-    assert KNOWN["gpt2-small"] == sizes_of(GPT2_SMALL, "GPT-2 small")
-    assert KNOWN["llama-3.2-1b"] == sizes_of(LLAMA_3_2_1B, "Llama 3.2 1B")
+    page = json.loads(run_node("--input-type=module", "-e", KNOWN_IN_PAGE))
+    assert [*page] == [*KNOWN]
+    for name, sizes in page.items():
+        assert sizes == {size: KNOWN[name][size] for size in sizes}
 
 
 @pytest.fixture
