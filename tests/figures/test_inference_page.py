@@ -54,7 +54,7 @@ def inference_site(site):
     """The site with two bundles of the inference."""
     esbuild = ROOT / "node_modules/esbuild/bin/esbuild"
     entry = ROOT / "tests/figures/inference_page.mjs"
-    tags = ""
+    tags = '<script src="figure-host.js"></script>'
     for name in BUNDLES:
         out = site / f"figures/{name}.js"
         run_node(esbuild, entry, "--bundle", "--format=iife", f"--outfile={out}")
@@ -98,7 +98,7 @@ def test_all_figures_of_a_page_share_the_numbers(opened):
     opened.on("request", lambda request: asked.append(request.url))
     assert opened.evaluate(TWICE, "manual-lm") == [2, 1, 0]
     assert len(asked) == len(set(asked)) == len(parts(pack("manual-lm")))
-    assert opened.locator("script").count() == len(BUNDLES)
+    assert opened.locator("script").count() == 1 + len(BUNDLES)  # the host, too
 
 
 def test_a_model_that_is_not_there_is_said_to_be_missing(visit, inference_site):
