@@ -188,9 +188,9 @@ async function still({ figure: name, state }) {
   const fault = root.querySelector(".error:not([hidden])");
   if (fault) throw Error(`${name}: ${fault.textContent}`);
   const styles = styled(root, rulesOf(sheet));
-  const pictures = [...root.querySelectorAll(".picture svg, .more svg")].map((svg) =>
-    pictureOf(svg, spec.title, styles),
-  );
+  const pictures = [...root.querySelectorAll(".picture svg, .more svg")]
+    .filter((svg) => !svg.closest("[hidden]"))
+    .map((svg) => pictureOf(svg, spec.title, styles));
   const sentence = root.querySelector(".say").textContent;
   const html = `<p>${escape(sentence)}</p>${pictures.join("")}${tableOf(spec.table(spec.layout(state, WIDTH)))}`;
   end();
