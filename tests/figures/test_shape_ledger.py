@@ -19,7 +19,7 @@ from transformer_lib.multihead import split_heads
 
 COMPACT = """
 import { readFileSync } from "node:fs";
-import { compact } from "./transformer_book/figures/shape_ledger/text.mjs";
+import { compact } from "./transformer_book/figures/kit/index.mjs";
 const numbers = JSON.parse(readFileSync(0, "utf8"));
 console.log(JSON.stringify(numbers.map((x) => [compact(x), compact(x, " ")])));
 """

@@ -1,4 +1,4 @@
-"""What the parts of a figure's state must be; `src/rules` is its twin in the page."""
+"""What the parts of a figure's state must be; `kit/schema.mjs` does it in the page."""
 
 from collections.abc import Callable
 from typing import Any

@@ -2,7 +2,7 @@
 
 A packed model is the length of its header (4 bytes, little-endian), the header (JSON,
 filled up with spaces), and the numbers, each tensor from a multiple of 4 bytes on.
-`src/inference/packed.mjs` reads it.
+`engine/packed.mjs` reads it.
 """
 
 import base64

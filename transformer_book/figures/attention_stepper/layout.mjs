@@ -10,13 +10,14 @@ import {
   one,
   parts,
   quote,
+  sum,
   table,
   text,
   tokenText,
   whole,
 } from "../kit/index.mjs";
 import { LAST, numbers, pairOf } from "./numbers.mjs";
-import { MOST, given, sum } from "./word_model.mjs";
+import { MOST, given } from "./word_model.mjs";
 
 const TALL = 26; // height of a row of the map, of a line of numbers
 const ROW = 24; // height of a key's row in the narrow ledger

@@ -1,5 +1,6 @@
 // The numbers of the seven steps. No DOM.
-import { dot, split, sum, times } from "./word_model.mjs";
+import { dot, sum } from "../kit/index.mjs";
+import { split, times } from "./word_model.mjs";
 
 export const TITLES = ["Q", "K", "scores", "scale", "mask", "softmax", "weights × V"];
 export const LAST = TITLES.length - 1;

@@ -6,9 +6,9 @@ import {
   pythonRows,
   quote,
   short,
+  sum,
   tokenText,
 } from "../kit/index.mjs";
-import { sum } from "./word_model.mjs";
 import { TITLES, within } from "./numbers.mjs";
 
 const PARTS = ["query", "key", "scores", "scale", "mask", "softmax", "output"];

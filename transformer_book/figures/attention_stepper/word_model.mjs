@@ -1,10 +1,10 @@
 // From a reader's text to tokens, queries, keys and values. Pure: no DOM.
+import { sum } from "../kit/index.mjs";
+
 const PIECE = /[\p{L}\p{N}_'’-]+|[^\s\p{L}\p{N}_'’-]/gu;
 const WORD = /[\p{L}\p{N}_'’-]/u;
 export const MOST = 16;
 
-export const sum = (list) => list.reduce((total, x) => total + x, 0);
-export const dot = (a, b) => sum(a.map((x, i) => x * b[i]));
 /** Rows of numbers times a matrix. */
 export const times = (rows, matrix) =>
   rows.map((row) => matrix[0].map((_, c) => sum(row.map((x, i) => x * matrix[i][c]))));

@@ -1,21 +1,13 @@
 // One token's stream through a model in the page: lengths, angles, the logit lens. No DOM.
+import { dot, softmax } from "../kit/index.mjs";
 import { createSession, createTokenizer } from "../engine/index.mjs";
 
 export const SIGNS = 300; // most of a prompt
 export const TOKENS = 64; // most of a prompt
 const LEADERS = 3;
 const round = (x) => Math.round(1e4 * x) / 1e4;
-const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 const length = (x) => Math.sqrt(dot(x, x));
 const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-8);
-
-/** Logits as probabilities, in float64. */
-function softmax(logits) {
-  const top = Math.max(...logits);
-  const powers = Array.from(logits, (x) => Math.exp(x - top));
-  const total = powers.reduce((a, b) => a + b);
-  return powers.map((power) => power / total);
-}
 
 /** The ids of the largest, the first of equals first. */
 const leaders = (shares) =>

@@ -1,6 +1,6 @@
 // Where the rows stand as points of a plane, and their names. Pure: no DOM.
-import { line, scale, tokenText } from "../kit/index.mjs";
-import { neighbors, range } from "./numbers.mjs";
+import { line, range, scale, tokenText } from "../kit/index.mjs";
+import { neighbors } from "./numbers.mjs";
 import { SIGN, mark, signs, text } from "./symbols.mjs";
 
 const overlaps = (a, b) =>

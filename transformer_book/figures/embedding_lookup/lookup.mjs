@@ -1,6 +1,6 @@
 // The table at the left, its rows that are looked up as the output at the right. No DOM.
-import { number, tokenText } from "../kit/index.mjs";
-import { MOST_WORDS, range } from "./numbers.mjs";
+import { number, range, tokenText } from "../kit/index.mjs";
+import { MOST_WORDS } from "./numbers.mjs";
 import { SIGN, signs, text } from "./symbols.mjs";
 
 const DARKEST = 0.7; // numbers stay readable on it

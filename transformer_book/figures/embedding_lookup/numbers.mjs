@@ -1,9 +1,7 @@
 // Rows near each other, and the plane in which they are drawn. No DOM.
+import { dot, range } from "../kit/index.mjs";
 
 export const MOST_WORDS = 6; // that are looked up at once
-
-const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
-export const range = (n) => [...Array(n).keys()];
 
 /** The cosine of two rows; 0 if one of them is all zeros. */
 export function cosine(a, b) {

@@ -1,13 +1,12 @@
 // The numbers that HeadsGrid shows: of a model that runs here, or stored by Python. No DOM.
 import { createSession, recorder } from "../engine/index.mjs";
-import { draws } from "../position_lab/numbers.mjs";
+import { draws, range, seedOf, sum } from "../kit/index.mjs";
 
 export const UNIT = 10_000; // stored weights are whole numbers: so many are 1
 export const runners = new Map(); // by model: all figures of a page share them
 export const SCORES = ["entropy", "previous", "induction"];
 
-const range = (n) => [...Array(n).keys()];
-const mean = (list) => list.reduce((sum, x) => sum + x, 0) / list.length;
+const mean = (list) => sum(list) / list.length;
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const sorted = (off) => [...off].sort(([a, b], [c, d]) => a - c || b - d);
 const keyOf = (off) => sorted(off).join(";");
@@ -132,7 +131,7 @@ export const best = ({ inPlace, score }, name) =>
 
 /** So many letters, and the same again: first those to keep, then others drawn by the ids. */
 export function letters(ids, count, keep = []) {
-  const draw = draws(ids.reduce((seed, id) => (31 * seed + id) % 2147483647, 7) + 1);
+  const draw = draws(seedOf(ids, 7));
   const drawn = range(26)
     .map((i) => [draw(), i + 1])
     .sort(([a], [b]) => a - b)

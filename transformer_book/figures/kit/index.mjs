@@ -49,8 +49,10 @@ panel  panel("Title", node) -> { node, note }: a titled box around a picture of 
 formula  parts [name, text, class] in equation and code; elements with data-part="name"
        (matrix cells: `part`) light up together: formula.mjs.
 Text   tokenText(token) in pictures, quote(token) in sentences, percent, number, short,
-       python (a literal), pythonRows (one row per line): text.mjs. Tokens may be anything:
-       never build markup of them.
+       commas, compact, python (a literal), pythonRows (one row per line): text.mjs.
+       Tokens may be anything: never build markup of them.
+Numbers  range, times, sum, dot, softmax; draws(seed), the same numbers everywhere:
+       numbers.mjs.
 Shape  matrixFrame, hatch, line, scale: geometry.mjs. cividis(x), inkOn(x) for weights in
        0..1: palette.mjs.
 Rules  keep(state, { trait: rule }), whole, real, list, one, flag ...: schema.mjs.
@@ -67,7 +69,10 @@ export { grid } from "./grid.mjs";
 export { matrix, panel } from "./matrix.mjs";
 export { pad } from "./pad.mjs";
 export { cividis, inkOn } from "./palette.mjs";
+export { dot, draws, range, seedOf, softmax, sum, times } from "./numbers.mjs";
 export {
+  commas,
+  compact,
   number,
   percent,
   python,

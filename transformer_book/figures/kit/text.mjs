@@ -51,6 +51,18 @@ export function quote(token, limit = 24) {
   return RIGHT_TO_LEFT.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`;
 }
 
+/** A number of at least 0, rounded, with commas: 1,024. */
+export const commas = (x) =>
+  String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** Three digits and a unit: 124M, 9.66G, 7. */
+export function compact(x, space = "") {
+  if (x < 1000) return `${number(x, 0)}${space}`;
+  let power = 0;
+  for (; x >= 999.5; power++) x /= 1000;
+  return `${number(x, x < 9.995 ? 2 : x < 99.95 ? 1 : 0)}${space}${" kMGTPE"[power]}`;
+}
+
 /** A Python literal of numbers, Booleans, strings and lists of them. */
 export function python(value) {
   if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;

@@ -1,8 +1,7 @@
 // The state of KVCacheStepper, checked, and where everything stands: the two sides, their
 // costs, the memory. Pure: no DOM.
 import * as must from "../kit/index.mjs";
-import { hatch, number, scale, tokenText } from "../kit/index.mjs";
-import { commas, compact } from "../shape_ledger/text.mjs";
+import { commas, compact, hatch, number, scale, tokenText } from "../kit/index.mjs";
 import {
   KNOWN,
   MOST,

@@ -1,11 +1,10 @@
 // What KVCacheStepper says. No DOM.
-import { number, python, quote } from "../kit/index.mjs";
-import { commas, compact } from "../shape_ledger/text.mjs";
+import { commas, compact, number, python, quote } from "../kit/index.mjs";
 import { MOST, POINTS, STEPS } from "./costs.mjs";
 
 export const SAME = 1e-4; // logits that differ by less count as the same
 
-export const gapText = (gap) =>
+const gapText = (gap) =>
   gap < SAME ? "less than 0.0001" : `up to ${number(gap, gap < 0.01 ? 4 : 2)}`;
 
 /**

@@ -1,7 +1,6 @@
 // KVCacheStepper: a model writes twice, with a cache and without.
 import { bring } from "../engine/index.mjs";
-import { h, set, tokenText } from "../kit/index.mjs";
-import { commas } from "../shape_ledger/text.mjs";
+import { commas, h, set, tokenText } from "../kit/index.mjs";
 import { controls, memoryOf, stepping, walk } from "./controls.mjs";
 import { STEPS, parts } from "./costs.mjs";
 import { createWriter } from "./kv_generate.mjs";

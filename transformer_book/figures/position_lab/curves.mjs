@@ -1,6 +1,6 @@
 // The curves below the heatmap. Pure: no DOM.
-import { line, scale } from "../kit/index.mjs";
-import { LEFT, digits, labels, range } from "./heatmap.mjs";
+import { line, range, scale } from "../kit/index.mjs";
+import { LEFT, digits, labels } from "./heatmap.mjs";
 import { scoreBias } from "./numbers.mjs";
 import { pace } from "./text.mjs";
 

@@ -1,15 +1,13 @@
 // The heatmap: one column per position (or key), one line per dimension (or query).
 // Pure: no DOM.
-import { short } from "../kit/index.mjs";
+import { range, short } from "../kit/index.mjs";
 import { SIGN, bands, box, edges, largest, shades } from "./shades.mjs";
-import { times } from "./numbers.mjs";
 import { pace } from "./text.mjs";
 
 export const LEFT = 48; // room for numbers
 const RIGHT = 80; // room for the names of the curves
 
 export const digits = (x) => short(x, Math.abs(x) >= 0.1 ? 2 : 3);
-export const range = (n) => times(n, (i) => i);
 
 /** Of `count` things in `size` pixels, those whose labels have room. */
 export function labels(count, size, room) {

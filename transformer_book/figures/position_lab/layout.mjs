@@ -1,6 +1,16 @@
 // What PositionLab shows of a state: numbers, and what is held. Pure: no DOM.
-import { keep, list, one, real, table, text, whole, wholes } from "../kit/index.mjs";
-import { dot, positionVectors, scoreBias, shuffle } from "./numbers.mjs";
+import {
+  dot,
+  keep,
+  list,
+  one,
+  real,
+  table,
+  text,
+  whole,
+  wholes,
+} from "../kit/index.mjs";
+import { positionVectors, scoreBias, shuffle } from "./numbers.mjs";
 
 export const RANGES = {
   length: [2, 64],

@@ -1,19 +1,7 @@
 // The numbers that PositionLab shows. No DOM.
-const PRIME = 2 ** 31 - 1;
+import { dot, draws, seedOf, softmax, times } from "../kit/index.mjs";
+
 const WIDEST = 64;
-
-/**
- * Random numbers in 0..1 without end, exact everywhere. Source: Park and Miller 1988,
- * "Random number generators: good ones are hard to find".
- */
-export function draws(seed) {
-  const next = () => (seed = (48271 * seed) % PRIME);
-  for (let i = 0; i < 3; i++) next();
-  return () => next() / PRIME;
-}
-
-export const times = (n, f) => Array.from({ length: n }, (_, i) => f(i));
-export const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
 /** Rows as LearnedPositions starts: about normal, standard deviation 0.02, 4 digits. */
 function untrainedRows(length) {
@@ -25,9 +13,12 @@ function untrainedRows(length) {
 /** A vector in -1..1 for each word, the same word the same vector. */
 export function wordVectors(tokens, width) {
   return tokens.map((token) => {
-    let seed = 1;
-    for (const sign of token) seed = (31 * seed + sign.codePointAt(0)) % PRIME;
-    const draw = draws(seed + 1);
+    const draw = draws(
+      seedOf(
+        Array.from(token, (sign) => sign.codePointAt(0)),
+        1,
+      ),
+    );
     return times(width, () => 2 * draw() - 1);
   });
 }
@@ -56,12 +47,12 @@ export function scoreBias({ kind, n_heads: heads }, length, head) {
 /** Each row becomes an average of all rows, weighted by softmax(x x^T + bias). */
 function mix(x, bias) {
   return x.map((query, m) => {
-    const scores = x.map((key, n) => dot(query, key) + bias[m][n]);
-    const top = Math.max(...scores);
-    const powers = scores.map((score) => Math.exp(score - top));
-    const total = powers.reduce((sum, power) => sum + power, 0);
+    const weights = softmax(x.map((key, n) => dot(query, key) + bias[m][n]));
     return query.map((_, i) =>
-      x.reduce((sum, row, n) => sum + (powers[n] / total) * row[i], 0),
+      dot(
+        weights,
+        x.map((row) => row[i]),
+      ),
     );
   });
 }
@@ -91,7 +82,12 @@ export function shuffle(tokens, order, vectors, bias) {
 
 /** Another order of as many words, always the same one after the same order. */
 export function shuffledOrder(order) {
-  const draw = draws(order.reduce((seed, i) => (31 * seed + i + 1) % PRIME, 7) + 1);
+  const draw = draws(
+    seedOf(
+      order.map((i) => i + 1),
+      7,
+    ),
+  );
   const next = order
     .map((old) => [draw(), old])
     .sort(([a], [b]) => a - b)

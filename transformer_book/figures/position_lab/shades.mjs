@@ -1,5 +1,5 @@
 // Numbers as shades of two colors. Pure: no DOM.
-import { times } from "./numbers.mjs";
+import { times } from "../kit/index.mjs";
 
 export const SIGN = 7.6; // width of one monospace sign
 const STEPS = 10; // shades on each side of zero

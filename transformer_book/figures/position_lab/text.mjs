@@ -1,12 +1,10 @@
 // What PositionLab says. No DOM.
-import { number, quote, short, tokenText } from "../kit/index.mjs";
+import { commas, number, quote, short, tokenText } from "../kit/index.mjs";
 import { slopeOf } from "./numbers.mjs";
 
 /** With two digits, or four where `own` is small. */
 const amount = (x, own = x) => short(x, Math.abs(own) >= 0.1 ? 2 : 4);
 const of = (x, own) => `${amount(x, own)}, with itself ${amount(own)}`;
-export const commas = (x) =>
-  String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Positions until a dimension of the sinusoid repeats. */
 const period = ({ base, d_model: width }, i) =>

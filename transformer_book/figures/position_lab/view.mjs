@@ -1,5 +1,5 @@
 // PositionLab: none, sinusoidal, learned and ALiBi positions side by side.
-import { join, set } from "../kit/index.mjs";
+import { commas, join, set } from "../kit/index.mjs";
 import { CODE, EQUATIONS, pytorch } from "./code.mjs";
 import { curves } from "./curves.mjs";
 import { heatmap } from "./heatmap.mjs";
@@ -7,7 +7,7 @@ import { RANGES, layout, locked, sizes } from "./layout.mjs";
 import { shuffledOrder } from "./numbers.mjs";
 import { sentences } from "./order.mjs";
 import { picture } from "./picture.mjs";
-import { commas, sentence, table } from "./text.mjs";
+import { sentence, table } from "./text.mjs";
 
 const KINDS = [
   ["none", "none"],

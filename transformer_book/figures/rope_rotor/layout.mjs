@@ -5,12 +5,14 @@ import {
   line,
   list,
   number,
+  range,
   real,
   scale,
   short,
+  sum,
   whole,
 } from "../kit/index.mjs";
-import { LAST, pairsOf, partsOf, range, sum } from "./numbers.mjs";
+import { LAST, pairsOf, partsOf } from "./numbers.mjs";
 import { stepsARound } from "./text.mjs";
 
 const TAU = 2 * Math.PI;

@@ -1,10 +1,8 @@
 // Speeds of the clocks, turned vectors and what each pair adds. No DOM.
+import { range } from "../kit/index.mjs";
 
 export const LAST = 31; // position
 const DEGREES = 180 / Math.PI;
-
-export const range = (n) => [...Array(n).keys()];
-export const sum = (list) => list.reduce((total, x) => total + x, 0);
 
 /** Radians per position of each pair's clock. */
 export const frequencies = (width, base) =>

@@ -1,9 +1,6 @@
 // What RoPERotor says, in words, tables and code. No DOM.
-import { number } from "../kit/index.mjs";
+import { commas, number } from "../kit/index.mjs";
 import { LAST } from "./numbers.mjs";
-
-export const commas = (x) =>
-  String(Math.floor(x + 0.5)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Positions in which a clock goes round once: "6.3", "6,283". */
 export function stepsARound(speed) {

@@ -1,10 +1,10 @@
 // RoPERotor: a query and a key turn with their positions; the dot product sees m − n only.
-import { fill, grid, h, join, number, panel, s, set } from "../kit/index.mjs";
+import { commas, fill, grid, h, join, number, panel, s, set } from "../kit/index.mjs";
 import { clocks, curve, layout } from "./layout.mjs";
 import { LAST } from "./numbers.mjs";
 import { positionTrack } from "./position_track.mjs";
 import { readout } from "./readout.mjs";
-import { commas, pytorch, sentence, table } from "./text.mjs";
+import { pytorch, sentence, table } from "./text.mjs";
 
 const inside = (x, low, high) => x >= low && x <= high;
 

@@ -1,10 +1,9 @@
 // The numbers that SamplingDesk shows. No DOM.
 // Tokens stand in the order of their logits, the likeliest first: filters cut off the end,
 // and a draw takes the first token at which the summed probability reaches u.
-import { draws } from "../position_lab/numbers.mjs";
+import { draws, softmax, sum } from "../kit/index.mjs";
 
 const RUN = 4; // tokens of a run that counts as a repeat when it comes again
-export const sum = (list) => list.reduce((total, x) => total + x, 0);
 
 /** The filters in their order, with the value at which each changes nothing. */
 const OFF = { top_k: 0, top_p: 1, min_p: 0 };
@@ -16,13 +15,6 @@ export const filters = (settings) =>
     : Object.entries(OFF)
         .filter(([name, off]) => settings[name] !== off)
         .map(([name]) => [name.replace("_", "-"), name, settings[name]]);
-
-/** Logits in falling order -> shares that sum to 1. */
-function softmax(ordered) {
-  const powers = ordered.map((x) => Math.exp(x - ordered[0]));
-  const total = sum(powers);
-  return powers.map((power) => power / total);
-}
 
 /** The largest logit at which it and all larger ones have probability p. */
 function topPFloor(kept, p) {

@@ -6,6 +6,7 @@ import {
   list,
   number,
   percent,
+  range,
   real,
   rule,
   scale,
@@ -16,7 +17,6 @@ import { angle } from "./text.mjs";
 
 export const SPAN = 3; // of the plane, on each side of 0
 const RIM = 18; // around it, so that a tip at its end is whole, and the product fits
-const range = (n) => [...Array(n).keys()];
 const text = (x, y, shown, kind, anchor = "middle", part = null) => ({
   x,
   y,

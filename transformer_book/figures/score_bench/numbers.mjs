@@ -1,13 +1,9 @@
 // The numbers that ScoreBench shows. No DOM.
-import { draws } from "../position_lab/numbers.mjs";
+import { dot, draws, softmax, sum, times } from "../kit/index.mjs";
 
 export const COUNT = 32; // queries, and keys
 export const WIDEST = 512;
 export const REACH = 64; // of the histogram, on each side of 0; what is beyond is counted alone
-
-const times = (n, f) => Array.from({ length: n }, (_, i) => f(i));
-export const sum = (list) => list.reduce((total, x) => total + x, 0);
-export const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
 /** For each width 2, 4, ... 512: scores of 32 random queries and 32 random keys. */
 function draw(seed) {
@@ -37,13 +33,6 @@ let drawn = { seed: null };
 function scoresOf({ seed, width }) {
   if (drawn.seed !== seed) drawn = { seed, scores: draw(seed) };
   return drawn.scores[width];
-}
-
-function softmax(row) {
-  const top = Math.max(...row);
-  const powers = row.map((x) => Math.exp(x - top));
-  const total = sum(powers);
-  return powers.map((power) => power / total);
 }
 
 /** Of scores: their histogram, their spread, query 0's scores and weights, largest weights. */

@@ -1,7 +1,7 @@
 // Where everything stands: the ledger and the picture of the reshape. Pure: no DOM.
-import { flag, keep, place, wholes } from "../kit/index.mjs";
+import { compact, flag, keep, place, wholes } from "../kit/index.mjs";
 import { RANGES, SMALL, lines as linesOf, sources, total } from "./lines.mjs";
-import { compact, shapeText } from "./text.mjs";
+import { shapeText } from "./text.mjs";
 
 const MEASURES = [
   ["params", "parameters"],

@@ -1,16 +1,6 @@
 // What ShapeLedger says. No DOM.
-import { number, percent } from "../kit/index.mjs";
+import { commas, compact, percent } from "../kit/index.mjs";
 import { ownPlaces, total } from "./lines.mjs";
-
-export const commas = (x) => String(x).replace(/\B(?=(\d{3})+$)/g, ",");
-
-/** Three digits and a unit: 124M, 9.66G, 7. */
-export function compact(x, space = "") {
-  if (x < 1000) return `${number(x, 0)}${space}`;
-  let power = 0;
-  for (; x >= 999.5; power++) x /= 1000;
-  return `${number(x, x < 9.995 ? 2 : x < 99.95 ? 1 : 0)}${space}${" kMGTPE"[power]}`;
-}
 
 export const shapeText = ({ copies, shape }) =>
   `${copies > 1 ? `${copies} × ` : ""}(${shape.join(", ")})`;

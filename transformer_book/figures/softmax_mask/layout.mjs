@@ -12,10 +12,11 @@ import {
   one,
   place,
   quote,
+  sum,
   text,
   tokenText,
 } from "../kit/index.mjs";
-import { map2, sum, weights } from "./numbers.mjs";
+import { map2, weights } from "./numbers.mjs";
 
 const LOW = 34; // height of a row where the matrices stand one above the other
 

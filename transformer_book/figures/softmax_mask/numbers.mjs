@@ -1,4 +1,5 @@
 // Scores, masks and weights. No DOM.
+import { sum } from "../kit/index.mjs";
 
 export const MASKS = {
   none: () => true,
@@ -10,7 +11,6 @@ const LARGEST = 3.4028234663852886e38; // of float32
 const SMALLEST = 2 ** -150; // at or below half its tiniest number, float32 has 0
 
 export const float32 = (x) => (x > LARGEST ? Infinity : x <= SMALLEST ? 0 : x);
-export const sum = (list) => list.reduce((total, x) => total + x, 0);
 export const transpose = (rows) => rows[0].map((_, c) => rows.map((row) => row[c]));
 export const map2 = (rows, f) => rows.map((row, r) => row.map((x, c) => f(x, r, c)));
 

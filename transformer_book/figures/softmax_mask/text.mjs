@@ -6,9 +6,10 @@ import {
   pythonRows,
   quote,
   short,
+  sum,
   tokenText,
 } from "../kit/index.mjs";
-import { float32, given, isLuck, isOne, powersOf, sum, transpose } from "./numbers.mjs";
+import { float32, given, isLuck, isOne, powersOf, transpose } from "./numbers.mjs";
 
 export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
