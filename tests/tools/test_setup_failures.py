@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tools.setup import __main__ as setup
 from tools.setup import assets, interpreters, packages
 from tools.setup.console import SetupError, ToolError, run_tool
 
@@ -64,6 +65,24 @@ def test_failed_older_jupyter_is_explained_and_removed(tmp_path, monkeypatch):
     with pytest.raises(SetupError, match="pip failed: ERROR: No matching"):
         packages.bring_classic(tmp_path / ".venv", folder)
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", [".venv", "node_modules", ".venv.classic"])
+def test_a_link_into_another_project_is_refused_before_anything_is_emptied(
+    tmp_path, monkeypatch, capsys, name
+):
+    other, root = tmp_path / "other", tmp_path / "root"
+    other.mkdir()
+    root.mkdir()
+    (other / "kept").touch()
+    (root / name).symlink_to(other)
+    monkeypatch.setattr(setup, "ROOT", root)
+    for step in ("set_up_packages", "set_up_assets", "set_up_classic"):
+        monkeypatch.setattr(setup, step, lambda *_: pytest.fail("it went on"))
+    assert setup.main() == 1
+    said = capsys.readouterr().err
+    assert f"{name} must be a folder of this project, got a link to {other}" in said
+    assert (other / "kept").exists()
 
 
 def test_too_little_disk_is_refused_and_little_is_noted(tmp_path, monkeypatch, capsys):

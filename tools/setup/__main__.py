@@ -69,6 +69,16 @@ def write_stamp(folder: Path, wanted: str) -> None:
     (folder / STAMP).write_text(wanted, encoding="utf-8")
 
 
+def refuse_links(*folders: Path) -> None:
+    """Keep another project's files: set-up empties what it sets up."""
+    for folder in folders:
+        if folder.is_symlink():
+            raise SetupError(
+                f"{folder.name} must be a folder of this project, got a link to "
+                f"{folder.resolve()}; remove the link and run the command again"
+            )
+
+
 def set_up_packages(venv: Path) -> bool:
     """Make, update or leave `.venv`; say whether anything was done."""
     stamp = stamp_of(venv)
@@ -104,11 +114,13 @@ def set_up_classic(venv: Path, classic: Path) -> bool:
 def main() -> int:
     """Set up all; on a failure print one line that says what to do."""
     venv, modules = ROOT / ".venv", ROOT / "node_modules"
+    classic = ROOT / ".venv.classic"
     try:
+        refuse_links(venv, modules, classic)
         done = [
             set_up_packages(venv),
             set_up_assets(venv, modules),
-            set_up_classic(venv, ROOT / ".venv.classic"),
+            set_up_classic(venv, classic),
         ]
     except (SetupError, OSError) as error:
         print(f"set-up failed: {error}", file=sys.stderr)
