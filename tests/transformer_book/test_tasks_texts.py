@@ -1,30 +1,38 @@
-"""tasks: the texts are the same in every Python, and windows cover them."""
+"""tasks: the manual is Python's own, and windows cover a text."""
 
-import hashlib
 import subprocess
 import sys
+from difflib import SequenceMatcher
 from pydoc_data.topics import topics
 
 import pytest
 import torch
 
 from transformer_book.tasks import (
-    TOPICS,
     Characters,
     Corpus,
     manual_text,
+    manual_topics,
     split_text,
 )
+from transformer_book.tasks.texts import MANUAL, TOPICS
 
-FINGERPRINT = "08ff7055f23260b832ef3482ed9094f79ffb14f8879858178cdd6315a7ea9228"
+LICENSE = MANUAL.with_name("LICENSE.txt")
 
 
-@pytest.mark.skipif(
-    sys.version_info[:2] not in [(3, 11), (3, 12), (3, 13)],
-    reason="the manual's text is promised for Python 3.11 to 3.13",
-)
-def test_the_manual_is_the_same_text_in_every_python():
-    assert hashlib.sha256(manual_text().encode()).hexdigest() == FINGERPRINT
+def test_the_manual_is_python_s_own_with_a_license_and_nobody_can_change_it():
+    """Other releases reword a little: most words are as the Python at hand has them."""
+    ours = manual_topics()
+    shared = ours.keys() & topics.keys()
+    assert len(shared) > 0.9 * len(ours)
+    same = [
+        SequenceMatcher(None, ours[name].split(), topics[name].split(), False).ratio()
+        for name in TOPICS
+    ]
+    assert sum(same) / len(same) > 0.85
+    assert "PYTHON SOFTWARE FOUNDATION LICENSE" in LICENSE.read_text(encoding="utf-8")
+    with pytest.raises(TypeError):
+        ours["assert"] = ""
 
 
 def test_the_manual_is_one_line_of_english():
@@ -38,8 +46,6 @@ def test_the_manual_is_one_line_of_english():
 def test_chosen_topics_come_in_the_order_asked_for():
     both = manual_text(["while", "assert"])
     assert both == f"{manual_text(['while'])} {manual_text(['assert'])}"
-    assert manual_text(["while"]).split() == topics["while"].split()
-    assert set(TOPICS) <= set(topics)
 
 
 def test_an_unknown_topic_is_refused():

@@ -66,9 +66,7 @@ def numbers(language: str = "de") -> Task:
 
 def manual() -> Task:
     """Python's own manual, all of it, in 512 tokens."""
-    from pydoc_data.topics import topics
-
-    return _text(tasks.manual_text(sorted(topics)))
+    return _text(tasks.manual_text(tasks.manual_topics()))
 
 
 def shakespeare() -> Task:

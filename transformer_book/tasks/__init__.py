@@ -14,7 +14,12 @@ from transformer_book.tasks.sequences import (
     reversal_batches,
 )
 from transformer_book.tasks.shakespeare import shakespeare_text
-from transformer_book.tasks.texts import TOPICS, Corpus, manual_text, split_text
+from transformer_book.tasks.texts import (
+    Corpus,
+    manual_text,
+    manual_topics,
+    split_text,
+)
 from transformer_book.tasks.translation import (
     read_targets,
     translation_batch,
@@ -25,13 +30,13 @@ __all__ = [
     "PAD",
     "REVERSAL_VOCAB_SIZE",
     "SPECIAL",
-    "TOPICS",
     "Characters",
     "Corpus",
     "NumberSplit",
     "Pairs",
     "TextTokenizer",
     "manual_text",
+    "manual_topics",
     "number_pairs",
     "number_words",
     "pad",

@@ -1,8 +1,11 @@
 """Texts: Python's own manual, which needs no network, and windows of any text."""
 
-import re
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 
 import torch
 from jaxtyping import Int
@@ -11,33 +14,40 @@ from torch import Tensor
 from transformer_book.tasks.batches import count_batches
 from transformer_book.tasks.characters import TextTokenizer
 
+MANUAL = Path(__file__).with_name("manual") / "topics.json"
 TOPICS = """assert attribute-references bitwise bltin-code-objects
 bltin-ellipsis-object bltin-null-object bltin-type-objects booleans break
 callable-types calls comparisons context-managers continue del dynamic-features else
 exceptions for global id-classes if import in integers lambda operator-summary pass
 return slicings truth typesfunctions typesmodules unary while with yield""".split()
-"""Topics of the manual that read the same in Python 3.11, 3.12 and 3.13."""
+"""Topics of the manual that the chapters read: 63 thousand characters."""
 
 
-def manual_text(topics: list[str] | None = None) -> str:
-    """Return topics of Python's own manual (`pydoc_data`) as one line of English.
+@cache
+def manual_topics() -> Mapping[str, str]:
+    """Return every topic of Python's manual, by name, each as one line of English.
 
-    Runs of white space become one space. The default topics, 63 thousand
-    characters, are the same text in Python 3.11 to 3.13.
+    It is the manual of Python 3.11.7 (`pydoc_data.topics`), kept with the book because
+    each release of Python rewords it: numbers counted from it would differ. Runs of
+    white space are one space; `manual/LICENSE.txt` holds its license.
+    """
+    return MappingProxyType(json.loads(MANUAL.read_text(encoding="utf-8")))
+
+
+def manual_text(topics: Iterable[str] = TOPICS) -> str:
+    """Return topics of Python's manual as one line of English.
 
     Raises:
         ValueError: if the manual has no such topic.
     """
-    from pydoc_data.topics import topics as manual
-
-    wanted = TOPICS if topics is None else topics
+    manual, wanted = manual_topics(), list(topics)
     unknown = sorted(set(wanted) - set(manual))
     if unknown:
         raise ValueError(
             f"topics must be in Python's manual, got {unknown}; "
-            "see sorted(pydoc_data.topics.topics)"
+            "see sorted(manual_topics())"
         )
-    return " ".join(re.sub(r"\s+", " ", manual[topic]).strip() for topic in wanted)
+    return " ".join(manual[topic] for topic in wanted)
 
 
 def split_text(text: str) -> tuple[str, str]:
