@@ -14,6 +14,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from booksite import fonts
 from booksite.node import require_package, run_node
 
 HERE = Path(__file__).parent
@@ -94,6 +95,18 @@ def build_weights(root: Path, outdir: Path) -> None:
     stamp.write_text(mark)
 
 
+def build_fonts(root: Path, outdir: Path) -> None:
+    """Cut the typefaces to what the book uses, if one has changed."""
+    packages = [require_package(root, face.package) for face in fonts.FACES]
+    chosen = [Path(fonts.__file__), *(folder / "package.json" for folder in packages)]
+    mark = fingerprint(chosen)
+    stamp = outdir.parent.parent / "fonts.sha256"
+    if is_fresh(stamp, mark) and outdir.is_dir():
+        return
+    fonts.write_fonts(root, outdir)
+    stamp.write_text(mark)
+
+
 def copy_katex(root: Path, outdir: Path) -> None:
     """KaTeX's style with the fonts every browser of today reads, and no others."""
     source = require_package(root, "katex") / "dist"
@@ -111,6 +124,7 @@ def add_assets(app: Sphinx, config: Config) -> None:
     root, made = Path(app.srcdir), Path(app.outdir).parent / "static"
     build_figures(root, made / "figures")
     build_weights(root, made / "weights")
+    build_fonts(root, made / "fonts")
     copy_katex(root, made / "katex")
     config.html_static_path = [
         *config.html_static_path,
@@ -119,6 +133,7 @@ def add_assets(app: Sphinx, config: Config) -> None:
     ]
     sources = own_files() + figure_files(root) + weight_files(root)
     config.booksite_version = fingerprint(sources)
+    app.add_css_file("fonts/fonts.css", priority=840)
     for style in STYLES:
         app.add_css_file(style, priority=900)
     for script in SCRIPTS:

@@ -1,5 +1,6 @@
 """Pages with live figures on them, from a server and from disk."""
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,8 +12,10 @@ from typing import Any
 import pytest
 from figure_examples import EXAMPLES
 from figure_page import BUNDLER, ROOT, Tabs, Visit, document, run_node
+from filelock import FileLock
 from playwright.sync_api import Browser
 
+from booksite.assets import build_fonts
 from transformer_book.figures.weights import scripts
 from transformer_book.pretrained import names
 
@@ -25,11 +28,16 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the host, and figures and models as classic scripts."""
+    """A folder with the host, the typefaces, and figures and models as scripts."""
     folder = tmp_path_factory.mktemp("site")
     host = (ROOT / "booksite/static/figure-host.js").read_text()
     (folder / "figure-host.js").write_text(host)
     run_node(BUNDLER, "--site", "--outdir", folder / "figures")
+    made = ROOT / "_build/static/fonts"
+    made.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(made.parent / "fonts.lock"):
+        build_fonts(ROOT, made)
+    shutil.copytree(made, folder / "fonts")
     (folder / "weights").mkdir()
     for file, text in (pair for model in names() for pair in scripts(model)):
         (folder / "weights" / file).write_text(text)

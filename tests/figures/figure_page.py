@@ -78,8 +78,9 @@ def document(body: str, theme: str = "light") -> str:
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8">
 <title>Figures</title><meta name="viewport" content="width=device-width">
 <link rel="icon" href="data:,">
+<link rel="stylesheet" href="fonts/fonts.css">
 <style>body{{margin:16px auto;max-width:720px;padding:0 8px;background:{ground};
-color:{text};font:16px/1.6 system-ui,sans-serif}}</style></head>
+color:{text};font:16px/1.6 "Source Sans 3"}}</style></head>
 <body><main><h1>Figures</h1>{body}</main>
 <script src="figure-host.js"></script></body></html>"""
 

@@ -112,7 +112,7 @@ export function formula({ step }) {
       part(2, " · "),
       part(1, "Kᵀ", "key"),
       " ",
-      part(3, "/ √dₖ"),
+      part(3, "/ √d_key"),
       " ",
       part(4, "+ mask"),
       " ) ",

@@ -1,0 +1,116 @@
+"""The book's own typefaces, so that a page looks alike on every machine.
+
+Source Sans 3 for text, Source Code Pro for code, both under the SIL Open Font License.
+A few signs that the first lacks come from Noto; code takes its other signs from the
+first. Each is cut down to the letters of European text and the signs of the book.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from fontTools.varLib import instancer
+
+from booksite.node import require_package
+
+BASIC = [*map(chr, range(0x20, 0x7F)), *map(chr, range(0xA0, 0x100)), *"ĠġŁł"]
+QUOTES = [*"‐‑‒–—‘’‚“”„†•…−⁄", "\u2005", "\u2009", "\u200a"]
+GREEK = [*map(chr, range(0x391, 0x3CA))]
+SIGNS = [*map(chr, range(0x2070, 0x2090)), *"ᵀ€←↑→↓↔↕↖↗↘↙∂∆∏∑√∞∫≈≠≤≥■□▲▶▸▼◆○●☐☑✓✗"]
+WEIGHTS = (400, 700)
+
+
+@dataclass(frozen=True)
+class Face:
+    """One file: where npm put it, and which characters stay in it."""
+
+    name: str
+    family: str
+    package: str
+    file: str
+    characters: str
+    style: str = "normal"
+    adds: bool = False
+    """Only these characters, to a family that has others from elsewhere."""
+
+
+SANS, MONO = "Source Sans 3", "Source Code Pro"
+TEXT = "".join([*BASIC, *QUOTES, *GREEK, *SIGNS])
+SANS_FILE, MONO_FILE = "VF/SourceSans3VF-{}.ttf", "VF/SourceCodeVF-{}.ttf"
+NOTO = "files/noto-sans-{}-400-normal.woff2"
+FACES = (
+    Face("sans", SANS, "source-sans", SANS_FILE.format("Upright"), TEXT),
+    Face(
+        "sans-italic",
+        SANS,
+        "source-sans",
+        SANS_FILE.format("Italic"),
+        "".join([*BASIC, *QUOTES]),
+        style="italic",
+    ),
+    Face("mono", MONO, "source-code-pro", MONO_FILE.format("Upright"), TEXT),
+    Face(
+        "signs",
+        SANS,
+        "@fontsource/noto-sans-symbols-2",
+        NOTO.format("symbols-2-symbols"),
+        "⏎␣✂✕",
+        adds=True,
+    ),
+    Face(
+        "mathematics",
+        SANS,
+        "@fontsource/noto-sans-math",
+        NOTO.format("math-latin"),
+        "∅∇∣∿⊙⊤⋅⋯",
+        adds=True,
+    ),
+)
+# What stands there until the font has come is as wide, so that nothing jumps.
+FALLBACK = """@font-face {
+  font-family: "Sans in its place";
+  src: local("Arial"), local("Helvetica"), local("Liberation Sans");
+  size-adjust: 94%;
+}
+"""
+RULE = """@font-face {{
+  font-family: "{face.family}";
+  src: url("{face.name}.woff2") format("woff2");
+  font-style: {face.style};
+  font-weight: 400 700;
+  font-display: swap;{only}
+}}
+"""
+
+
+def cut(source: Path, characters: str) -> TTFont:
+    """The font with these characters alone, in the weights that the book uses."""
+    options = subset.Options(hinting=False)
+    options.layout_features = ["kern", "liga", "mark", "mkmk", "tnum", "ccmp", "locl"]
+    font = TTFont(source)
+    cutter = subset.Subsetter(options)
+    cutter.populate(text=characters)
+    cutter.subset(font)
+    if "fvar" in font:
+        font = instancer.instantiateVariableFont(font, {"wght": WEIGHTS})
+    font.flavor = "woff2"
+    return font
+
+
+def rule(face: Face) -> str:
+    """The style sheet's words for this face."""
+    codes = ", ".join(f"U+{ord(sign):04X}" for sign in face.characters)
+    only = f"\n  unicode-range: {codes};" if face.adds else ""
+    return RULE.format(face=face, only=only)
+
+
+def write_fonts(root: Path, outdir: Path) -> None:
+    """Write the files and the style sheet that names them."""
+    shutil.rmtree(outdir, ignore_errors=True)
+    outdir.mkdir(parents=True)
+    for face in FACES:
+        font = cut(require_package(root, face.package) / face.file, face.characters)
+        font.save(outdir / f"{face.name}.woff2")
+    (outdir / "fonts.css").write_text("".join([*map(rule, FACES), FALLBACK]))
