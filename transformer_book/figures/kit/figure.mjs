@@ -132,12 +132,16 @@ function explain({ error, controls, picture, say: line }, others, why) {
   });
 }
 
-/** Calls `resized` with the width of a node, from the first time that it has one. */
-function watchSize(node, resized, signal) {
+/**
+ * Calls `resized` with the width in a node, from the first time that it has one. Watched
+ * is a line without height: what is drawn anew may make the node itself higher, which
+ * the browser would report as an error.
+ */
+function watchWidth(node, resized, signal) {
   const observer = new ResizeObserver(([{ contentRect }]) =>
     resized(contentRect.width),
   );
-  observer.observe(node);
+  observer.observe(node.appendChild(h("div")));
   signal.addEventListener("abort", () => observer.disconnect());
 }
 
@@ -203,7 +207,7 @@ function mount(spec, css, model, el) {
     view.width = width;
     repaint();
   };
-  watchSize(part.root, resized, signal);
+  watchWidth(part.root, resized, signal);
   addEventListener("hashchange", follow, { signal });
   theme();
   paint();

@@ -1,0 +1,133 @@
+"""Each figure says in Firefox and in WebKit what it says in Chromium, by keyboard.
+
+Its opening, what the keys of its example make of it, and what the model in the page
+answers to another input: from a server and from disk, without an error in the page.
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import require_chromium
+from figure_examples import EXAMPLES
+from figure_page import ROOT, document, run_node
+from weights_page import MODELS
+
+SCRIPT = ROOT / "tests/figures/engines.mjs"
+FIREFOX = ("firefox-esr", "firefox")
+MINI_BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
+SCREEN = "--server-args=-screen 0 1400x1000x24"
+# What goes into a figure's first field, or "" for its first button.
+TYPED = {
+    "block_flow": "for",
+    "heads_grid": "",
+    "kv_cache_stepper": "if",
+    "sampling_desk": "while",
+    "translator": "345",
+}
+HEARD = """<script>
+  window.heard = [];
+  for (const kind of ["error", "warn"])
+    console[kind] = (...all) => window.heard.push(all.join(" "));
+  addEventListener("error", (event) => window.heard.push(event.message));
+  addEventListener("unhandledrejection", (e) => window.heard.push(String(e.reason)));
+</script>"""
+
+
+def missing(browser: str, packages: str) -> None:
+    """Without the browser: skip, or fail under `REQUIRE_BROWSER=1`."""
+    said = (
+        f"no {browser} found, so the figures are NOT tested in it; "
+        f"install it (Debian: apt-get install {packages})"
+    )
+    if os.environ.get("REQUIRE_BROWSER") == "1":
+        pytest.fail(f"REQUIRE_BROWSER=1, but {said}", pytrace=False)
+    pytest.skip(said)
+
+
+@contextmanager
+def webkit_driver() -> Iterator[list[str]]:
+    """What the script needs: a WebDriver's address, and the browser to start there."""
+    driver, screen = map(shutil.which, ("WebKitWebDriver", "xvfb-run"))
+    browsers = sorted(Path("/").glob(MINI_BROWSERS[1:]))
+    if not (driver and screen and browsers):
+        missing("WebKit", "webkit2gtk-driver xvfb xauth")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [screen, "-a", SCREEN, driver, f"--port={port}"]
+    with subprocess.Popen(command, start_new_session=True) as process:
+        for _ in range(100):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield [f"http://127.0.0.1:{port}", str(browsers[-1])]
+        os.killpg(process.pid, 15)
+
+
+@contextmanager
+def program(engine: str) -> Iterator[list[str]]:
+    """The arguments of the script after the engine's name."""
+    if engine == "webkit":
+        with webkit_driver() as arguments:
+            yield arguments
+    elif engine == "firefox":
+        found = next(filter(None, map(shutil.which, FIREFOX)), None)
+        yield [found or missing("Firefox", "firefox-esr")]
+    else:
+        yield [require_chromium()]
+
+
+@pytest.fixture(scope="session")
+def visits(site: Path, server: str) -> list[dict[str, Any]]:
+    """One for each figure and place."""
+    made = []
+    for name, example in EXAMPLES.items():
+        page = document(HEARD + example.make().html())
+        (site / f"engines-{name}.html").write_text(page)
+        facts = {"keys": example.keys, "typed": TYPED.get(name)}
+        made += [
+            {"url": f"{home}/engines-{name}.html", "model": name in MODELS, **facts}
+            for home in (server, site.as_uri())
+        ]
+    return made
+
+
+def use(engine: str, visits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the figures say in this engine."""
+    with program(engine) as arguments:
+        return json.loads(
+            run_node(SCRIPT, engine, *arguments, stdin=json.dumps(visits))
+        )
+
+
+@pytest.fixture(scope="session")
+def in_chromium(visits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What all the others have to say."""
+    return use("chromium", visits)
+
+
+def test_each_figure_is_used_as_its_example_says(in_chromium, visits):
+    names = [name for name in EXAMPLES for _ in range(2)]
+    for name, told in zip(names, in_chromium, strict=True):
+        assert told["errors"] == [], name
+        assert re.search(EXAMPLES[name].said, told["moved"]["sentence"]), name
+        assert ("answered" in told) == (name in MODELS) == (name in TYPED)
+
+
+@pytest.mark.parametrize("engine", ["firefox", "webkit"])
+def test_another_engine_says_the_same(in_chromium, visits, engine):
+    for told, wanted, visit in zip(
+        use(engine, visits), in_chromium, visits, strict=True
+    ):
+        assert told == wanted, f"{visit['url']} in {engine}"
