@@ -88,7 +88,8 @@ def test_without_a_policy_all_would_be_asked(
         for kind in ASKS:
             page.evaluate(ASK, [kind, f"{elsewhere}/{kind}"])
             page.wait_for_timeout(50)
-        assert waited(lambda: {*Elsewhere.asked}, {*ASKS}) == {*ASKS}
+        # A tab that opens may ask for an icon besides.
+        assert waited(lambda: {*ASKS} - Elsewhere.asked, set()) == set()
 
 
 @pytest.mark.parametrize("kind", RUNS)
