@@ -9,31 +9,26 @@ from transformer_book.exercises import check
 from transformer_book.exercises.judging import complaint_about
 from transformer_book.exercises.registry import EXERCISES
 
-CASES = WRONG_SOLUTIONS.items()
-WRONG = [(name, title) for name, cases in CASES for title in cases.wrong]
-RIGHT = [(name, title) for name, cases in CASES for title in cases.right]
-EXPERIMENTS = [
-    (name, title)
-    for name, exercise in EXERCISES.items()
-    for title in exercise.experiments
-]
+
+def each(kind, owners):
+    """Run a test with each title that any of the owners has."""
+    titles = [(name, t) for name, owner in owners.items() for t in getattr(owner, kind)]
+    return pytest.mark.parametrize(("name", "title"), titles)
 
 
 def test_every_check_has_wrong_and_right_solutions():
     assert WRONG_SOLUTIONS.keys() == EXERCISES.keys()
-    for name, cases in CASES:
+    for name, cases in WRONG_SOLUTIONS.items():
         assert len(cases.wrong) >= 6, name
         assert len(cases.right) >= 2, name
 
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_the_library_passes_its_own_check(name):
-    result = check(name)(EXERCISES[name].library)
-    assert result, result.message
-    assert result.message == f"{name}: right ✓"
+    assert check(name)(EXERCISES[name].library).message == f"{name}: right ✓"
 
 
-@pytest.mark.parametrize(("name", "title"), WRONG)
+@each("wrong", WRONG_SOLUTIONS)
 def test_a_wrong_solution_is_found_and_its_mistake_named(name, title):
     wrong = WRONG_SOLUTIONS[name].wrong[title]
     result = check(name)(wrong.solution)
@@ -42,16 +37,16 @@ def test_a_wrong_solution_is_found_and_its_mistake_named(name, title):
     assert wrong.says is None or wrong.says in result.message, result.message
 
 
-@pytest.mark.parametrize(("name", "title"), RIGHT)
+@each("right", WRONG_SOLUTIONS)
 def test_a_right_solution_of_another_form_passes(name, title):
     result = check(name)(WRONG_SOLUTIONS[name].right[title])
     assert result, result.message
 
 
-@pytest.mark.parametrize(("name", "title"), EXPERIMENTS)
+@each("experiments", EXERCISES)
 def test_without_this_experiment_a_wrong_solution_would_pass(name, title):
     exercise = EXERCISES[name]
     others = {t: run for t, run in exercise.experiments.items() if t != title}
     less = replace(exercise, experiments=others)
     wrong = WRONG_SOLUTIONS[name].wrong.values()
-    assert any(complaint_about(each.solution, less) is None for each in wrong)
+    assert any(complaint_about(case.solution, less) is None for case in wrong)

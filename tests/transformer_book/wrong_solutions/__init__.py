@@ -3,18 +3,17 @@
 Each module of checks has its solutions in the module of the same name.
 """
 
-from collections.abc import Mapping
 from importlib import import_module
 
 from transformer_book.exercises.registry import MODULES
-from wrong_solutions.cases import Cases, Wrong
+from wrong_solutions.cases import Cases
 
-WRONG_SOLUTIONS: Mapping[str, Cases] = {
-    name: cases
-    for module in MODULES
-    for name, cases in import_module(
-        f"wrong_solutions.{module.__name__.rpartition('.')[2]}"
-    ).WRONG_SOLUTIONS.items()
+FILES = [module.__name__.rpartition(".")[2] for module in MODULES]
+WRONG_SOLUTIONS = {
+    cases.name: cases
+    for file in FILES
+    for cases in vars(import_module(f"wrong_solutions.{file}")).values()
+    if isinstance(cases, Cases)
 }
 
-__all__ = ["WRONG_SOLUTIONS", "Cases", "Wrong"]
+__all__ = ["WRONG_SOLUTIONS"]

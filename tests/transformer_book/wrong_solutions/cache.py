@@ -1,136 +1,71 @@
 """The cache, as learners write it."""
 
 import torch
-from torch import Tensor
 
-from wrong_solutions.cases import Cases, Wrong
-
-
-def memory(start=lambda length: length, give=lambda kept, end: kept[:, :, :end]):
-    """Return `LayerCache` with memory set aside, with one thing to get wrong."""
-
-    class Solution:
-        def __init__(self, batch, n_kv_heads, max_len, d_head):
-            self.key, self.value = torch.zeros(2, batch, n_kv_heads, max_len, d_head)
-            self.length = 0
-
-        def update(self, key, value):
-            first, new = start(self.length), key.shape[2]
-            self.key[:, :, first : first + new] = key
-            self.value[:, :, first : first + new] = value
-            self.length += new
-            return give(self.key, self.length), give(self.value, self.length)
-
-    return Solution
+from wrong_solutions.cases import Cases, edited
 
 
-def append(old, new):
-    return torch.cat((old, new), dim=2)
-
-
-def along(axis):
-    """Join on another axis what is not the first."""
-    return lambda old, new: torch.cat((old, new), dim=axis) if old.numel() else new
-
-
-def joined(join=append, count=lambda length, key: length + key.shape[2]):
-    """Return `LayerCache` by concatenation, with one thing to get wrong."""
-
-    class Solution:
-        def __init__(self, batch, n_kv_heads, max_len, d_head):
-            self.key, self.value = torch.empty(2, batch, n_kv_heads, 0, d_head)
-            self.length = 0
-
-        def update(self, key, value):
-            self.key, self.value = join(self.key, key), join(self.value, value)
-            self.length = count(self.length, key)
-            return self.key, self.value
-
-    return Solution
-
-
-class NeverMovesOn(memory()):
-    def update(self, key, value):
+class LayerCache:
+    def __init__(self, batch, n_kv_heads, max_len, d_head):
+        self.kept = torch.empty(2, batch, n_kv_heads, 0, d_head)
         self.length = 0
-        kept = super().update(key, value)
+
+    def update(self, key, value):
+        old, new = self.kept, torch.stack((key, value))
+        self.kept = torch.cat((old, new), dim=-2)
+        self.length += key.shape[2]
+        return tuple(self.kept)
+
+
+class SetAside:
+    """Memory for all tokens from the beginning."""
+
+    def __init__(self, batch, n_kv_heads, max_len, d_head):
+        self.kept = torch.zeros(2, batch, n_kv_heads, max_len, d_head)
         self.length = 0
-        return kept
 
-
-class Exchanged(memory()):
     def update(self, key, value):
-        return super().update(key, value)[::-1]
-
-
-class KeysTwice(memory()):
-    def update(self, key, value):
-        return super().update(key, key)
+        start, new = self.length, key.shape[2]
+        self.kept[..., start : start + new, :] = torch.stack((key, value))
+        self.length += new
+        return tuple(self.kept[..., : self.length, :])
 
 
 class Pieces:
-    """Keeps what it is given, piece by piece; right if it keeps copies."""
-
-    copy = staticmethod(torch.clone)
+    """Keep what comes, piece by piece."""
 
     def __init__(self, batch, n_kv_heads, max_len, d_head):
         self.pieces, self.length = [], 0
 
     def update(self, key, value):
-        self.pieces.append((self.copy(key), self.copy(value)))
+        self.pieces.append((key.clone(), value.clone()))
         self.length += key.shape[2]
         keys, values = zip(*self.pieces, strict=True)
         return torch.cat(keys, dim=2), torch.cat(values, dim=2)
 
 
-class Views(Pieces):
-    copy = staticmethod(lambda tensor: tensor)
+ONE_LIST = {"d_head):": "d_head, pieces=[]):", "[], 0": "pieces, 0"}
+LOST, STAYS = "the earlier tokens are lost", "length stays 0"
+JOINED = "torch.cat((old, new), dim=-2)"
 
-
-class Shared(Pieces):
-    """All caches keep their tokens in one list."""
-
-    pieces: list[tuple[Tensor, Tensor]] = []  # noqa: RUF012
-
-    def __init__(self, batch, n_kv_heads, max_len, d_head):
-        self.length = 0
-
-
-LOST = "the earlier tokens are lost"
-
-WRONG_SOLUTIONS = {
-    "LayerCache": Cases(
-        wrong={
-            "overwrites from the start": Wrong(memory(lambda length: 0), LOST),
-            "never moves on": Wrong(NeverMovesOn, "length stays 0"),
-            "only the new ones": Wrong(joined(lambda old, new: new), "only the new"),
-            "the whole memory": Wrong(
-                memory(give=lambda kept, end: kept), "not filled yet"
-            ),
-            "keys and values exchanged": Wrong(Exchanged, "are exchanged"),
-            "the keys twice": Wrong(KeysTwice, "the values are lost"),
-            "length not counted": Wrong(
-                joined(count=lambda length, key: 0), "length stays 0"
-            ),
-            "calls counted": Wrong(
-                joined(count=lambda length, key: length + 1), "count the tokens"
-            ),
-            "only the last of the new": Wrong(
-                joined(lambda old, new: append(old, new[:, :, -1:])),
-                "an update may bring several",
-            ),
-            "only the last of the old": Wrong(
-                joined(lambda old, new: append(old[:, :, -1:], new)), LOST
-            ),
-            "along the heads": Wrong(joined(along(1)), "wrong axis"),
-            "along the width": Wrong(joined(along(-1)), "wrong axis"),
-            "in front": Wrong(joined(lambda old, new: append(new, old)), "before"),
-            "views of the caller's tensors": Wrong(Views, "keep copies"),
-            "one list for all caches": Wrong(Shared, "kept from call to call"),
-        },
-        right={
-            "memory set aside": memory(),
-            "by concatenation": joined(),
-            "piece by piece": Pieces,
-        },
-    ),
-}
+LAYER = Cases(
+    LayerCache,
+    right=[SetAside, Pieces],
+    wrong=[
+        (edited(SetAside, {"start, new = self.length": "start, new = 0"}), LOST),
+        (edited(SetAside, {"self.length += new": ""}), STAYS),
+        ({JOINED: "new"}, "only the new"),
+        (edited(SetAside, {"[..., : self.length, :]": ""}), "not filled yet"),
+        ({"(key, value))": "(value, key))"}, "are exchanged"),
+        ({"(key, value))": "(key, key))"}, "the values are lost"),
+        ({"self.length += key.shape[2]": ""}, STAYS),
+        ({"key.shape[2]": "1"}, "count the tokens"),
+        ({"(old, new)": "(old, new[..., -1:, :])"}, "an update may bring several"),
+        ({"(old, new)": "(old[..., -1:, :], new)"}, LOST),
+        ({JOINED: "torch.cat((old, new), -3) if self.length else new"}, "wrong axis"),
+        ({JOINED: "torch.cat((old, new), -1) if self.length else new"}, "wrong axis"),
+        ({"(old, new)": "(new, old)"}, "before"),
+        (edited(Pieces, {"key.clone(), value.clone()": "key, value"}), "keep copies"),
+        (edited(Pieces, ONE_LIST), "kept from call to call"),
+    ],
+)

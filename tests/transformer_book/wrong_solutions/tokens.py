@@ -3,33 +3,20 @@
 from collections import Counter, defaultdict
 from itertools import chain, pairwise
 
-from wrong_solutions.cases import Cases, Wrong
+from wrong_solutions.cases import Cases, edited
 
 
-def counts(pairs_of=pairwise, times=lambda number: number, form=lambda pair: pair):
-    """Return `count_pairs` as a learner writes it, with one thing to get wrong."""
-
-    def solution(words):
-        pairs = defaultdict(int)
-        for ids, number in words.items():
-            for pair in pairs_of(ids):
-                pairs[form(pair)] += times(number)
-        return pairs
-
-    return solution
-
-
-def last_number_wins(words):
-    return {pair: number for ids, number in words.items() for pair in pairwise(ids)}
+def count_pairs(words):
+    pairs = defaultdict(int)
+    for ids, number in words.items():
+        for pair in pairwise(ids):
+            pairs[pair] += number
+    return pairs
 
 
 def across_words(words):
     text = chain.from_iterable(ids * number for ids, number in words.items())
     return Counter(pairwise(text))
-
-
-def in_a_ring(ids):
-    return [(ids[i - 1], ids[i]) for i in range(len(ids))]
 
 
 def without_overlap(ids):
@@ -40,7 +27,7 @@ def without_overlap(ids):
         i += 2 if i + 2 < len(ids) and ids[i] == ids[i + 1] == ids[i + 2] else 1
 
 
-def count_copies(words):
+def each_copy(words):
     """Write each word out as often as it stands there."""
     return Counter(
         pair
@@ -50,7 +37,7 @@ def count_copies(words):
     )
 
 
-def count_by_index(words):
+def by_index(words):
     pairs = {}
     for ids, number in words.items():
         for i in range(len(ids) - 1):
@@ -58,23 +45,34 @@ def count_by_index(words):
     return pairs
 
 
-def merging(
-    step=2, puts=lambda new_id: [new_id], is_pair=tuple.__eq__, at_most=99, end=0
-):
-    """Return `merge` as a learner writes it, with one thing to get wrong."""
+COUNT = Cases(
+    count_pairs,
+    right=[each_copy, by_index],
+    wrong=[
+        ({"+= number": "+= 1"}, "counts once"),
+        ({"+= number": "= number"}, "add up"),
+        ({"pairwise(ids)": "set(pairwise(ids))"}, "twice in one word"),
+        ({"pairwise(ids)": "without_overlap(ids)"}, "may overlap"),
+        (across_words, "into the next"),
+        ({"pairs[pair]": "pairs[tuple(sorted(pair))]"}, "keeps its order"),
+        ({"pairs[pair]": "pairs[pair[::-1]]"}, "turned round"),
+        ({"pairwise(ids)": "pairwise(ids[:-1])"}, "n - 1 pairs"),
+        ({"pairwise(ids)": "pairwise((ids[-1], *ids))"}, "index -1"),
+        ({"pairwise(ids)": "zip(ids[::2], ids[1::2])"}, "every id"),
+    ],
+)
 
-    def solution(ids, pair, new_id):
-        merged, i, found = [], 0, 0
-        while i < len(ids) - end:
-            if found < at_most and is_pair(tuple(ids[i : i + 2]), pair):
-                merged += puts(new_id)
-                i, found = i + step, found + 1
-            else:
-                merged.append(ids[i])
-                i += 1
-        return merged
 
-    return solution
+def merge(ids, pair, new_id):
+    merged, i = [], 0
+    while i < len(ids):
+        if tuple(ids[i : i + 2]) == pair:
+            merged.append(new_id)
+            i += 2
+        else:
+            merged.append(ids[i])
+            i += 1
+    return merged
 
 
 def each_pair(ids, pair, new_id):
@@ -95,16 +93,7 @@ def overlapping(ids, pair, new_id):
 
 
 def from_the_right(ids, pair, new_id):
-    return merging()(ids[::-1], pair[::-1], new_id)[::-1]
-
-
-def in_place(ids, pair, new_id):
-    i = 0
-    while i < len(ids) - 1:
-        if (ids[i], ids[i + 1]) == pair:
-            ids[i : i + 2] = [new_id]
-        i += 1
-    return ids
+    return merge(ids[::-1], pair[::-1], new_id)[::-1]
 
 
 def by_text(ids, pair, new_id):
@@ -112,19 +101,7 @@ def by_text(ids, pair, new_id):
     return [int(one) for one in text.split()]
 
 
-def past_the_end(ids, pair, new_id):
-    merged, i = [], 0
-    while i < len(ids):
-        if ids[i] == pair[0] and ids[i + 1] == pair[1]:
-            merged.append(new_id)
-            i += 2
-        else:
-            merged.append(ids[i])
-            i += 1
-    return merged
-
-
-def merge_by_index(ids, pair, new_id):
+def in_a_copy(ids, pair, new_id):
     copy, i = list(ids), 0
     while i < len(copy) - 1:
         if copy[i : i + 2] == list(pair):
@@ -133,65 +110,32 @@ def merge_by_index(ids, pair, new_id):
     return copy
 
 
-def merge_by_signs(ids, pair, new_id):
-    """One letter an id, and Python's own replacement from left to right."""
+def one_letter_an_id(ids, pair, new_id):
+    """Let Python replace from left to right."""
     text = "".join(map(chr, ids))
     return [ord(one) for one in text.replace(chr(pair[0]) + chr(pair[1]), chr(new_id))]
 
 
-def unordered(here, pair):
-    return sorted(here) == sorted(pair)
+HERE = "tuple(ids[i : i + 2]) == pair"
 
-
-def turned(here, pair):
-    return here == pair[::-1]
-
-
-WRONG_SOLUTIONS = {
-    "count_pairs": Cases(
-        wrong={
-            "each word once": Wrong(counts(times=lambda n: 1), "counts once"),
-            "the last number wins": Wrong(last_number_wins, "add up"),
-            "each pair once a word": Wrong(
-                counts(lambda ids: set(pairwise(ids))), "twice in one word"
-            ),
-            "no overlap": Wrong(counts(without_overlap), "may overlap"),
-            "across words": Wrong(across_words, "into the next"),
-            "order forgotten": Wrong(
-                counts(form=lambda pair: tuple(sorted(pair))), "keeps its order"
-            ),
-            "turned round": Wrong(counts(form=lambda pair: pair[::-1]), "turned round"),
-            "the last pair left out": Wrong(
-                counts(lambda ids: pairwise(ids[:-1])), "n - 1 pairs"
-            ),
-            "in a ring": Wrong(counts(in_a_ring), "index -1"),
-            "pairs side by side": Wrong(
-                counts(lambda ids: zip(ids[::2], ids[1::2], strict=False)), "every id"
-            ),
-        },
-        right={
-            "each copy by itself": count_copies,
-            "by index": count_by_index,
-        },
-    ),
-    "merge": Cases(
-        wrong={
-            "used twice": Wrong(overlapping, "pairs overlap"),
-            "the second one stays": Wrong(each_pair, "half of the pair"),
-            "one step on": Wrong(merging(step=1), "half of the pair"),
-            "from the right": Wrong(from_the_right, "from left to right"),
-            "only the first": Wrong(merging(at_most=1), "only the first"),
-            "turned round": Wrong(merging(is_pair=turned), "has an order"),
-            "either order": Wrong(merging(is_pair=unordered), "has an order"),
-            "deleted": Wrong(merging(puts=lambda new_id: []), "is deleted"),
-            "the last one lost": Wrong(merging(end=1), "last id is lost"),
-            "in place": Wrong(in_place, "in place"),
-            "in a text": Wrong(by_text, "digits are merged"),
-            "past the end": Wrong(past_the_end, "list index out of range"),
-        },
-        right={
-            "in a copy": merge_by_index,
-            "one letter an id": merge_by_signs,
-        },
-    ),
-}
+MERGE = Cases(
+    merge,
+    right=[in_a_copy, one_letter_an_id],
+    wrong=[
+        (overlapping, "pairs overlap"),
+        (each_pair, "half of the pair"),
+        ({"i += 2": "i += 1"}, "half of the pair"),
+        (from_the_right, "from left to right"),
+        ({HERE: f"{HERE} and new_id not in merged"}, "only the first"),
+        ({HERE: f"{HERE}[::-1]"}, "has an order"),
+        ({HERE: "sorted(ids[i : i + 2]) == sorted(pair)"}, "has an order"),
+        ({"merged.append(new_id)": "pass"}, "is deleted"),
+        ({"i < len(ids)": "i < len(ids) - 1"}, "last id is lost"),
+        (edited(in_a_copy, {"list(ids)": "ids"}), "in place"),
+        (by_text, "digits are merged"),
+        (
+            {HERE: "ids[i] == pair[0] and ids[i + 1] == pair[1]"},
+            "list index out of range",
+        ),
+    ],
+)
