@@ -1,35 +1,36 @@
-"""The two command lines: what they print, write and refuse."""
+"""The two command lines: what they mean, print, write and refuse."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
+from transformer_book import train as command
 from transformer_book.generate import main as sampling
-from transformer_book.pretrained import fingerprint, load_folder
-from transformer_book.pretrained.recipes import RECIPES
+from transformer_book.pretrained import fingerprint, load_folder, tasks
+from transformer_book.pretrained.recipes import PRESETS, RECIPES, Recipe
 from transformer_book.train import main as training
 from transformer_lib.parallel import Processes
 
 ROOT = Path(__file__).parents[2]
-SHORT = ["--task", "reversal", "--model", "reverser", "--batch-size", "8"]
-SHORT += ["--warmup", "2"]
+CPU = torch.device("cpu")
+SHORT = "--task reversal --model reverser --batch-size 8 --warmup 2".split()
+WORDS = "--task random --preset base".split()
+MODEL = RECIPES["manual-lm"]
 
 
 def in_a_process(*words, processes=0):
     """Start a command line as its user does."""
-    torchrun = [
-        "torch.distributed.run",
-        "--standalone",
-        f"--nproc-per-node={processes}",
-    ]
-    start = [*torchrun, "-m"] if processes else []
+    torchrun = f"torch.distributed.run --standalone --nproc-per-node={processes} -m"
+    start = torchrun.split() if processes else []
     return subprocess.Popen(
         [sys.executable, "-m", *start, *words],
         cwd=ROOT,
@@ -40,28 +41,34 @@ def in_a_process(*words, processes=0):
     )
 
 
-def test_training_measures_and_writes_a_model(tmp_path, capsys):
-    training([*SHORT, "--steps", "6", "--out", str(tmp_path / "one")])
-    said = capsys.readouterr().out
-    found = load_folder(tmp_path / "one")
-    assert "step      6 of 6" in said
-    assert "exact match: 0." in said
-    assert fingerprint(found.model) in said
-    assert found.about["recipe"]["steps"] == 6
-    assert found.about["command"].endswith(
-        "--precision float32 --strategy data-parallel"
-    )
+def ended(process):
+    """Wait until a process has ended well; return what it printed."""
+    out, problem = process.communicate(timeout=200)
+    assert process.returncode == 0, problem
+    return out
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
+def refused(main, words, capsys):
+    """Return why a command line ended with the exit status of wrong usage."""
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_training_measures_and_writes_what_the_seed_decides(tmp_path, capsys):
+    prints = []
     for name, seed in {"one": "3", "two": "3", "three": "4"}.items():
-        out = str(tmp_path / name)
-        training([*SHORT, "--steps", "4", "--seed", seed, "--out", out])
-    one, two, three = (
-        fingerprint(load_folder(tmp_path / name).model)
-        for name in ("one", "two", "three")
-    )
-    assert one == two != three
+        folder = tmp_path / name
+        training([*SHORT, "--steps", "6", "--seed", seed, "--out", str(folder)])
+        said, found = capsys.readouterr().out, load_folder(folder)
+        prints.append(fingerprint(found.model))
+        assert "step      6 of 6" in said
+        assert "exact match: 0." in said
+        assert prints[-1] in said
+        assert found.about["recipe"]["steps"] == 6
+        end = f"--seed {seed} --precision float32 --strategy data-parallel"
+        assert found.about["command"].endswith(end)
+    assert prints[0] == prints[1] != prints[2]
 
 
 def test_a_killed_run_goes_on_from_its_snapshot(tmp_path):
@@ -75,98 +82,164 @@ def test_a_killed_run_goes_on_from_its_snapshot(tmp_path):
     first.send_signal(signal.SIGKILL)
     first.communicate()
     assert first.returncode == -signal.SIGKILL
-    resumed, whole = tmp_path / "resumed", tmp_path / "whole"
-    for words in (
-        ["--snapshot", str(snapshot), "--out", str(resumed)],
-        ["--out", str(whole)],
-    ):
-        run = in_a_process(*long, *words)
-        out, problem = run.communicate(timeout=200)
-        assert run.returncode == 0, problem
-        assert ("step      1 of" in out) == (words[0] == "--out")
-    assert fingerprint(load_folder(resumed).model) == fingerprint(
-        load_folder(whole).model
-    )
-
-
-def final_loss(folder):
-    return load_folder(folder).about["final loss"]
+    resumed, whole = str(tmp_path / "resumed"), str(tmp_path / "whole")
+    again = in_a_process(*long, "--snapshot", str(snapshot), "--out", resumed)
+    assert "step      1 of" not in ended(again)
+    assert "step      1 of" in ended(in_a_process(*long, "--out", whole))
+    once, at_once = (load_folder(Path(folder)).model for folder in (resumed, whole))
+    assert fingerprint(once) == fingerprint(at_once)
 
 
 @pytest.mark.parametrize("strategy", ["data-parallel", "sharded"])
 def test_two_processes_train_as_one(tmp_path, strategy):
-    words = ["transformer_book.train", *SHORT, "--steps", "8"]
-    for name, processes in {"one": 0, "two": 2}.items():
-        out = ["--out", str(tmp_path / name), "--strategy", strategy]
-        run = in_a_process(*words, *out, processes=processes)
-        _, problem = run.communicate(timeout=200)
-        assert run.returncode == 0, problem
-    assert abs(final_loss(tmp_path / "one") - final_loss(tmp_path / "two")) < 1e-6
+    words = ["transformer_book.train", *SHORT, "--steps", "8", "--strategy", strategy]
+    losses = []
+    for processes in (0, 2):
+        out = tmp_path / str(processes)
+        ended(in_a_process(*words, "--out", str(out), processes=processes))
+        losses.append(load_folder(out).about["final loss"])
+    assert abs(losses[0] - losses[1]) < 1e-6
 
 
 def test_the_paper_s_model_trains_on_random_tokens(monkeypatch, capsys):
-    from dataclasses import replace
-
-    from transformer_book.pretrained import recipes, tasks
-
-    small = {"d_model": 16, "d_ff": 32, "n_layers": 1, "n_heads": 2}
-    base = replace(recipes.PRESETS["base"], **small)
-    monkeypatch.setattr("transformer_book.pretrained.run.PRESETS", {"base": base})
-    monkeypatch.setattr(
-        "transformer_book.pretrained.run.TASKS",
-        {"random": lambda: tasks.random(vocab_size=64)},
-    )
-    words = [
-        "--task",
-        "random",
-        "--preset",
-        "base",
-        "--steps",
-        "2",
-        "--batch-size",
-        "2",
-    ]
-    training([*words, "--precision", "bfloat16"])
+    run = "transformer_book.pretrained.run"
+    small = replace(PRESETS["base"], d_model=16, d_ff=32, n_layers=1, n_heads=2)
+    few = {"random": lambda: tasks.random(vocab_size=64)}
+    monkeypatch.setattr(f"{run}.PRESETS", {"base": small})
+    monkeypatch.setattr(f"{run}.TASKS", few)
+    settings = "--steps 2 --batch-size 2 --precision bfloat16".split()
+    training([*WORDS, *settings])
     assert "step      2 of 2" in capsys.readouterr().out
 
 
-REFUSED = {
-    "nothing": ([], "name a --model, or a --task and a --preset"),
-    "another task": (
-        ["--model", "reverser", "--task", "manual"],
-        "reverser is trained on the task 'reversal'",
-    ),
-    "a preset beside a model": (
-        ["--model", "reverser", "--preset", "base"],
-        "reverser is trained on the task 'reversal' with a preset of its own",
-    ),
-    "an unknown task": (["--task", "chess", "--preset", "base"], "invalid choice"),
-    "no steps": ([*SHORT, "--steps", "0"], "a recipe needs 0 <= warmup < steps"),
-    "a folder that is there": (
-        [*SHORT, "--out", str(ROOT)],
-        "--out must be a new folder",
-    ),
-}
-
-
-@pytest.mark.parametrize(("words", "message"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "name a --model, or a --task and a --preset"),
+        (["--task", "chess", "--preset", "base"], "invalid choice"),
+        ([*SHORT, "--steps", "0"], "a recipe needs 0 <= warmup < steps"),
+        ([*SHORT, "--out", str(ROOT)], "--out must be a new folder"),
+    ],
+)
 def test_training_refuses_what_makes_no_sense(words, message, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        training(words)
-    assert message in " ".join(capsys.readouterr().err.split())
+    assert message in refused(training, words, capsys)
 
 
 def test_a_snapshot_of_shards_is_refused(monkeypatch, capsys, tmp_path):
     @contextmanager
     def two():
-        yield Processes(rank=0, size=2, device=torch.device("cpu"))
+        yield Processes(rank=0, size=2, device=CPU)
 
     monkeypatch.setattr("transformer_book.train.processes", two)
-    snapshot = str(tmp_path / "x")
-    with pytest.raises(SystemExit, match="2"):
-        training([*SHORT, "--strategy", "sharded", "--snapshot", snapshot])
-    said = " ".join(capsys.readouterr().err.split())
-    assert "a snapshot needs whole weights in one process, got" in said
+    words = [*SHORT, "--strategy", "sharded", "--snapshot", str(tmp_path / "x")]
+    said = refused(training, words, capsys)
+    assert "a snapshot needs whole weights in one process, got --strategy" in said
+    assert said.endswith("sharded; leave --snapshot out, or take data-parallel")
+
+
+def meant(*words):
+    return command.recipe_of(command.parser().parse_args(words))
+
+
+def test_a_task_and_a_preset_are_trained_for_a_hundred_steps_of_thirty_two():
+    want = Recipe(task="random", preset="base", steps=100, batch_size=32, warmup=10)
+    assert meant(*WORDS) == want
+
+
+@pytest.mark.parametrize(("steps", "warmup"), [(9, 0), (990, 99), (5000, 100)])
+def test_a_tenth_of_the_steps_warms_up_but_not_more_than_a_hundred(steps, warmup):
+    assert meant(*WORDS, "--steps", str(steps)).warmup == warmup
+
+
+SETTINGS = {"steps": 900, "batch_size": 3, "peak": 0.5, "warmup": 7}
+SETTINGS |= {"weight_decay": 0.25, "seed": 4}
+
+
+@pytest.mark.parametrize(("name", "value"), SETTINGS.items())
+def test_a_model_keeps_its_recipe_but_for_what_is_asked_for(name, value):
+    words = [f"--{name.replace('_', '-')}", str(value)]
+    assert meant("--model", "manual-lm", *words) == replace(MODEL, **{name: value})
+    assert getattr(meant(*WORDS, *words), name) == value
+
+
+def test_a_model_may_name_its_own_task():
+    assert meant("--model", "manual-lm", "--task", "manual") == MODEL
+
+
+def test_the_rest_has_its_defaults_and_paths_are_paths():
+    bare = command.parser().parse_args([])
+    assert (bare.precision, bare.strategy) == ("float32", "data-parallel")
+    assert (bare.compile, bare.out, bare.snapshot) == (False, None, None)
+    given = command.parser().parse_args(["--compile", "--out", "a", "--snapshot", "b"])
+    assert (given.compile, given.out, given.snapshot) == (True, Path("a"), Path("b"))
+
+
+HALF = "name a --model, or a --task and a --preset, got "
+ITS_OWN = "manual-lm is trained on the task 'manual' with a preset of its own, got "
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--task random", f"{HALF}--task random --preset None$"),
+        ("--preset base", f"{HALF}--task None --preset base$"),
+        ("--model manual-lm --task random", f"{ITS_OWN}--task random --preset None$"),
+        ("--model manual-lm --preset base", f"{ITS_OWN}--task None --preset base$"),
+    ],
+)
+def test_contradictions_are_refused(words, message):
+    with pytest.raises(ValueError, match=message):
+        meant(*words.split())
+
+
+def test_the_command_is_told_again_without_what_only_says_where_to_write():
+    words = "--model manual-lm --batch-size 3 --peak 0.5".split()
+    places = "--out a --snapshot b --compile".split()
+    told = command._words(command.parser().parse_args([*places, *words]))
+    assert told == [*words, "--precision", "float32", "--strategy", "data-parallel"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [(3, [1, 2, 3]), (50, [1, *range(2, 51, 2)]), (61, [1, *range(3, 61, 3), 61])],
+)
+def test_twenty_steps_are_told_and_the_first_and_the_last_one(steps, told, capsys):
+    teller = command._Teller(steps)
+    for step in range(1, steps + 1):
+        teller(step, 0.5, 2.0)
+    lines = capsys.readouterr().out.splitlines()
+    assert [int(line.split()[1]) for line in lines] == told
+    last = f"step {steps:>6} of {steps}  loss 0.5000  gradient 2.00  "
+    assert lines[-1].startswith(last)
+
+
+def test_bfloat16_is_cast_on_the_device_and_float32_is_not():
+    x = torch.ones(2, 2)
+    assert isinstance(command._autocast(None, CPU), nullcontext)
+    with command._autocast(torch.bfloat16, CPU):
+        assert (x @ x).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("strategy", command.STRATEGIES)
+@pytest.mark.parametrize("compiled", [["--compile"], []])
+def test_a_model_is_shared_out_among_several_and_then_compiled(
+    size, strategy, compiled, monkeypatch
+):
+    did = []
+
+    class Net(nn.Module):
+        def compile(self):
+            did.append("--compile")
+
+    for name in command.STRATEGIES:
+        shared = (name, lambda model, name=name: did.append(name) or Net())
+        monkeypatch.setitem(command.STRATEGIES, *shared)
+    args = command.parser().parse_args(["--strategy", strategy, *compiled])
+    here = Processes(rank=0, size=size, device=CPU)
+    first = Net()
+    assert (command._wrapper(args, here)(first) is first) == (size == 1)
+    assert did == [strategy] * (size == 2) + compiled
 
 
 def test_sampling_translates(capsys):
@@ -183,35 +256,29 @@ def test_sampling_writes_on(capsys):
 
 def test_sampling_draws_by_its_seed(capsys):
     texts = []
+    settings = "--temperature 1.0 --top-p 0.95 --max-new-tokens 20 --seed".split()
     for seed in ("1", "1", "2"):
-        words = ["--temperature", "1.0", "--top-p", "0.95", "--seed", seed]
-        sampling(["The try statement", *words, "--max-new-tokens", "20"])
+        sampling(["The try statement", *settings, seed])
         texts.append(capsys.readouterr().out)
     assert texts[0] == texts[1] != texts[2]
 
 
-NO_TEXT = {
-    "an unknown model": (["x", "--model", "y"], "the book's models are"),
-    "a model without words": (
-        ["x", "--model", "reverser"],
-        "only models of texts can write",
-    ),
-    "nothing to begin with": ([""], "generation needs texts of at least one token"),
-    "too cold": (["x", "--temperature", "-1"], "temperature"),
-    "far too long": (["x", "--max-new-tokens", "0"], "max_new_tokens"),
-}
-
-
-@pytest.mark.parametrize(("words", "message"), NO_TEXT.values(), ids=NO_TEXT)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["x", "--model", "y"], "the book's models are"),
+        (["x", "--model", "reverser"], "only models of texts can write"),
+        ([""], "generation needs texts of at least one token"),
+        (["x", "--temperature", "-1"], "temperature"),
+        (["x", "--max-new-tokens", "0"], "max_new_tokens"),
+    ],
+)
 def test_sampling_refuses_what_makes_no_sense(words, message, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        sampling(words)
-    assert message in " ".join(capsys.readouterr().err.split())
+    assert message in refused(sampling, words, capsys)
 
 
-@pytest.mark.parametrize("command", ["training", "sampling"])
-def test_help_names_every_choice(command, capsys):
-    main = {"training": training, "sampling": sampling}[command]
+@pytest.mark.parametrize("main", [training, sampling])
+def test_help_names_every_choice(main, capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     said = capsys.readouterr().out
