@@ -1,21 +1,28 @@
 """The judge copes with whatever a learner returns, and says what it is."""
 
-import importlib
+import re
 import threading
 import time
+from itertools import count
 
 import numpy as np
 import pytest
 import torch
 
-from transformer_book import exercises as checks
-from transformer_book.exercises import CheckResult, WrongSolution, ask, check, sandbox
+from transformer_book.exercises import (
+    CheckResult,
+    WrongSolution,
+    ask,
+    check,
+    judging,
+    progress,
+    sandbox,
+)
 from transformer_book.exercises.comparing import difference
 from transformer_book.exercises.exercise import Exercise, otherwise
 from transformer_book.exercises.judging import complaint_about
 from transformer_lib.attention import attention
 
-RIGHT = attention
 judge = check("attention")
 
 
@@ -50,7 +57,7 @@ def test_a_result_is_true_says_one_line_and_can_be_called():
 
 
 def test_a_strict_check_raises_with_the_message():
-    assert check("attention", strict=True)(RIGHT)
+    assert check("attention", strict=True)(attention)
     with pytest.raises(WrongSolution, match=r"attention: ✗ .*exception"):
         check("attention", strict=True)(lambda: 0)
     with pytest.raises(AssertionError, match="not yet"):
@@ -58,19 +65,17 @@ def test_a_strict_check_raises_with_the_message():
 
 
 @pytest.mark.parametrize(
-    ("name", "near"), [("atention", "attention"), ("causal", "causal_mask")]
+    ("name", "near"),
+    [
+        ("atention", "attention"),
+        ("causal", "causal_mask"),
+        ("x", "'alibi_slopes', 'apply_rotary'.*'sinusoid'"),
+    ],
 )
-def test_a_wrong_name_is_answered_with_near_ones(name, near):
-    with pytest.raises(
-        ValueError, match=rf"there is no check '{name}'; did you mean .*{near}"
-    ):
+def test_a_wrong_name_is_answered_with_near_ones_or_all(name, near):
+    message = rf"there is no check '{name}'; did you mean .*{near}"
+    with pytest.raises(ValueError, match=message):
         check(name)
-
-
-def test_a_name_like_no_other_is_answered_with_all():
-    names = r"there is no check .*'alibi_slopes', 'apply_rotary'.*'sinusoid'"
-    with pytest.raises(ValueError, match=names):
-        check("???")
 
 
 def raises_not_implemented(x):
@@ -101,10 +106,7 @@ def test_what_is_no_function_is_shown():
     ],
 )
 def test_a_result_of_another_kind_is_named(returned, said):
-    found = complaint(returned)
-    assert found.startswith("✗ the numbers 0 to 3: ")
-    with pytest.raises(AssertionError, match=said):
-        raise AssertionError(found)
+    assert re.match(f"✗ the numbers 0 to 3: {said}", complaint(returned))
 
 
 def test_only_a_difference_in_numbers_is_explained():
@@ -121,36 +123,24 @@ def test_more_digits_than_asked_for_are_welcome_where_the_library_has_them():
 
 
 def test_an_exception_is_shown_whole_and_only_the_learners_lines():
-    def helper(x):
-        raise KeyError("lost")
-
-    def solution(x):
-        return helper(x) + 1
-
-    found = complaint(solution)
-    assert "your code raised an exception\nTraceback" in found
-    assert found.endswith("KeyError: 'lost'")
-    assert "in helper" in found
-    assert "sandbox.py" not in found
-
-
-def test_a_layer_that_raises_shows_no_frames_of_torch():
     class Raises(torch.nn.Module):
         def forward(self, x):
+            return self.helper(x) + 1
+
+        def helper(self, x):
             raise KeyError("lost")
 
     found = complaint(Raises())
+    assert "your code raised an exception\nTraceback" in found
     assert found.endswith("KeyError: 'lost'")
-    assert "in forward" in found
-    assert "modules/module.py" not in found
+    assert found.index("in forward") < found.index("in helper")
+    assert not re.search("sandbox.py|modules/module.py", found)
 
 
 def test_arguments_that_are_changed_in_place_are_noticed():
-    def solution(x):
-        x *= 2
-        return x
-
-    assert "your function changed its argument in place" in complaint(solution)
+    assert "your function changed its argument in place" in complaint(
+        lambda x: x.mul_(2)
+    )
 
 
 def test_arguments_inside_lists_and_mappings_are_watched_too():
@@ -180,21 +170,15 @@ def test_a_result_that_cannot_be_compared_does_not_hurt():
     assert "RuntimeError: hands off" in complaint(Fights, odd)
 
 
-def test_chance_is_noticed():
-    assert "two calls with the same input gave two results" in complaint(
-        lambda x: 2 * x + torch.rand(4)
-    )
-    assert "two results" in complaint(lambda x: torch.dropout(2 * x + 1, 0.5, True))
-
-
-def test_memory_between_calls_is_noticed():
-    calls = []
-
-    def solution(x):
-        calls.append(x)
-        return x * len(calls)
-
-    assert "two results" in complaint(solution)
+def test_chance_and_memory_between_calls_are_noticed():
+    calls = count(1)
+    for solution in (
+        lambda x: 2 * x + torch.rand(4),
+        lambda x: torch.dropout(2 * x + 1, 0.5, True),
+        lambda x: x * next(calls),
+    ):
+        said = complaint(solution)
+        assert "two calls with the same input gave two results" in said
 
 
 def test_the_readers_own_random_numbers_go_on_as_if_nothing_had_happened():
@@ -254,11 +238,7 @@ def test_an_experiment_of_another_exercise_is_no_excuse_to_raise():
         (torch.tensor(1.0), torch.tensor(2.0), "it is 1.0000, wanted 2.0000$"),
         (torch.tensor([torch.inf]), torch.tensor([torch.inf]), None),
         (torch.tensor([torch.nan]), torch.tensor([torch.nan]), None),
-        (
-            torch.tensor([-torch.inf]),
-            torch.tensor([torch.inf]),
-            "it is -inf, wanted inf",
-        ),
+        (-torch.ones(1) / 0, torch.ones(1) / 0, "it is -inf, wanted inf"),
         (torch.zeros(0), torch.zeros(0), None),
         (np.ones(2), 3, "it is array"),
         ("x" * 200, 1, r"x{59} \.\.\., wanted 1"),
@@ -266,11 +246,7 @@ def test_an_experiment_of_another_exercise_is_no_excuse_to_raise():
 )
 def test_differences_are_said_with_their_place(got, want, said):
     found = difference(got, want)
-    if said is None:
-        assert found is None
-    else:
-        with pytest.raises(AssertionError, match=said):
-            raise AssertionError(found)
+    assert found is None if said is None else re.search(said, found)
 
 
 def test_an_answer_may_be_asked_for_too():
@@ -293,13 +269,12 @@ def test_an_answer_may_be_a_function():
 
 
 def test_progress_counts_what_was_right_once_but_nothing_strict(monkeypatch):
-    module = importlib.import_module("transformer_book.exercises.judging")
-    monkeypatch.setattr(module, "_SOLVED", {})
-    assert repr(checks.progress()) == "0 of 0 solved"
-    check("attention", strict=True)(RIGHT)
+    monkeypatch.setattr(judging, "_SOLVED", {})
+    assert repr(progress()) == "0 of 0 solved"
+    check("attention", strict=True)(attention)
     judge(...)
     check("apply_rotary")(...)
-    assert repr(checks.progress()) == "0 of 2 solved\n· attention\n· apply_rotary"
-    judge(RIGHT)
+    assert repr(progress()) == "0 of 2 solved\n· attention\n· apply_rotary"
+    judge(attention)
     judge(...)
-    assert repr(checks.progress()) == "1 of 2 solved\n✓ attention\n· apply_rotary"
+    assert repr(progress()) == "1 of 2 solved\n✓ attention\n· apply_rotary"
