@@ -1,6 +1,7 @@
 """Tasks keep their word for every seed, size and text."""
 
-import math
+from dataclasses import replace
+from functools import partial
 
 import torch
 from hypothesis import given
@@ -60,6 +61,7 @@ def padding_stands_only_at_the_end(tokens, lengths):
 @given(sequences=st.lists(st.lists(st.integers(-9, 9)), min_size=1), fill=SEEDS)
 def test_padding_adds_at_the_end_what_lengths_take_away(sequences, fill):
     tokens, lengths = pad(sequences, fill)
+    assert tokens.dtype == lengths.dtype == torch.int64
     assert rows(tokens, lengths) == sequences
     assert tokens.shape == (len(sequences), max(map(len, sequences)))
     behind = torch.arange(tokens.shape[1]) >= lengths[:, None]
@@ -69,9 +71,8 @@ def test_padding_adds_at_the_end_what_lengths_take_away(sequences, fill):
 @law
 @given(seed=SEEDS, batch_size=SIZES, lengths=RANGES)
 def test_a_reversal_read_backwards_is_the_source(seed, batch_size, lengths):
-    for batch in reversal_batches(
-        batch_size=batch_size, generator=seeded(seed), lengths=lengths, steps=2
-    ):
+    how = {"batch_size": batch_size, "generator": seeded(seed), "steps": 2}
+    for batch in reversal_batches(**how, lengths=lengths):
         assert batch.source.shape == batch.target.shape == (batch_size, max(lengths))
         assert set(batch.source_lengths.tolist()) <= set(lengths)
         assert batch.target_lengths.equal(batch.source_lengths)
@@ -85,13 +86,8 @@ def test_a_reversal_read_backwards_is_the_source(seed, batch_size, lengths):
 @law
 @given(seed=SEEDS, batch_size=SIZES, lengths=RANGES, vocab_size=st.integers(2, 50))
 def test_repeats_repeat(seed, batch_size, lengths, vocab_size):
-    for tokens, doubled in repeat_batches(
-        vocab_size,
-        batch_size=batch_size,
-        generator=seeded(seed),
-        lengths=lengths,
-        steps=2,
-    ):
+    how = {"batch_size": batch_size, "generator": seeded(seed), "steps": 2}
+    for tokens, doubled in repeat_batches(vocab_size, **how, lengths=lengths):
         assert tokens.shape == (batch_size, 2 * max(lengths))
         assert set((doubled // 2).tolist()) <= set(lengths)
         assert padding_stands_only_at_the_end(tokens, doubled)
@@ -104,14 +100,9 @@ def test_repeats_repeat(seed, batch_size, lengths, vocab_size):
 @given(seed=SEEDS, shape=st.tuples(SIZES, SIZES, SIZES), vocab_size=st.integers(2, 50))
 def test_random_tokens_stay_in_the_vocabulary(seed, shape, vocab_size):
     batch_size, source_len, target_len = shape
-    (batch,) = random_batches(
-        vocab_size,
-        batch_size=batch_size,
-        generator=seeded(seed),
-        source_len=source_len,
-        target_len=target_len,
-        steps=1,
-    )
+    lengths = {"source_len": source_len, "target_len": target_len}
+    how = {"batch_size": batch_size, "generator": seeded(seed), "steps": 1}
+    (batch,) = random_batches(vocab_size, **how, **lengths)
     assert batch.source.shape == (batch_size, source_len)
     assert batch.target.shape == (batch_size, target_len)
     for tokens in (batch.source, batch.target):
@@ -152,9 +143,7 @@ def test_every_number_is_in_exactly_one_part(split, seed):
 @law
 @given(split=SPLITS, more=st.integers(1, 1_000))
 def test_a_number_keeps_its_part_when_the_limit_grows(split, more):
-    larger = NumberSplit(
-        limit=split.limit + more, every=split.every, unseen=split.unseen
-    )
+    larger = replace(split, limit=split.limit + more)
     for part in ("training", "held out", "unseen"):
         wide = larger.members(part)
         assert wide[wide < split.limit].equal(split.members(part))
@@ -165,16 +154,15 @@ def test_a_number_keeps_its_part_when_the_limit_grows(split, more):
 def test_a_split_text_is_whole_and_its_end_is_a_tenth(text):
     train, validation = split_text(text)
     assert train + validation == text
-    assert len(validation) == math.floor(len(text) / 10)
+    assert len(validation) == len(text) // 10
 
 
 @law
 @given(n_tokens=st.integers(2, 60), data=st.data(), batch_size=SIZES)
 def test_a_sweep_reads_everything_once(n_tokens, data, batch_size):
     length = data.draw(st.integers(2, n_tokens))
-    batches = list(
-        Corpus(torch.arange(n_tokens), n_tokens).sweep(length, batch_size=batch_size)
-    )
+    corpus = Corpus(torch.arange(n_tokens), n_tokens)
+    batches = list(corpus.sweep(length, batch_size=batch_size))
     predicted = torch.cat([batch[:, 1:].flatten() for batch in batches])
     given_before = torch.cat([batch[:, :-1].flatten() for batch in batches])
     assert predicted.equal(torch.arange(1, n_tokens))
@@ -187,41 +175,25 @@ def test_a_sweep_reads_everything_once(n_tokens, data, batch_size):
 @given(n_tokens=st.integers(2, 60), data=st.data(), batch_size=SIZES, seed=SEEDS)
 def test_a_window_is_a_piece_of_the_text(n_tokens, data, batch_size, seed):
     length = data.draw(st.integers(2, n_tokens))
-    for batch in Corpus(torch.arange(n_tokens) * 3, n_tokens).batches(
-        length, batch_size=batch_size, generator=seeded(seed), steps=2
-    ):
+    how = {"batch_size": batch_size, "generator": seeded(seed), "steps": 2}
+    for batch in Corpus(torch.arange(n_tokens) * 3, n_tokens).batches(length, **how):
         assert batch.shape == (batch_size, length)
         assert (batch.diff() == 3).all()
 
 
 def first_batches(seed):
     """Three batches of every task."""
-    yield reversal_batches(batch_size=3, generator=seeded(seed), steps=3)
-    yield repeat_batches(
-        9, batch_size=3, generator=seeded(seed), lengths=range(2, 9), steps=3
-    )
-    yield random_batches(
-        99,
-        batch_size=3,
-        generator=seeded(seed),
-        source_len=5,
-        target_len=6,
-        steps=3,
-    )
-    yield translation_batches(
-        [(c, c) for c in "abcdefghij"],
-        Characters("abcdefghij"),
-        batch_size=9,
-        generator=seeded(seed),
-        steps=3,
-    )
-    for batch in Corpus(torch.arange(999), 999).batches(
-        4, batch_size=3, generator=seeded(seed), steps=3
-    ):
-        yield [[batch]]
+    letters, pairs = "abcdefghij", [(c, c) for c in "abcdefghij"]
     split = NumberSplit(limit=5_000, unseen=range(4_000, 4_100))
-    drawn = split.draw("training", 9, seeded(seed))
-    yield [[torch.tensor(drawn)]]
+    for draw in (
+        reversal_batches,
+        partial(repeat_batches, 9, lengths=range(2, 9)),
+        partial(random_batches, 99, source_len=5, target_len=6),
+        partial(translation_batches, pairs, Characters(letters)),
+        partial(Corpus(torch.arange(999), 999).batches, 4),
+    ):
+        yield draw(batch_size=9, generator=seeded(seed), steps=3)
+    yield [[torch.tensor(split.draw("training", 9, seeded(seed)))]]
 
 
 def flat(batches):

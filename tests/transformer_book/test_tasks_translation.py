@@ -1,5 +1,7 @@
 """tasks: pairs of texts become ids between start and end, and texts again."""
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -44,13 +46,8 @@ def test_a_batch_by_hand():
 
 def test_every_pair_is_drawn_as_often():
     pairs = [("a", "a"), ("b", "b"), ("c", "c")]
-    (batch,) = translation_batches(
-        pairs,
-        LETTERS,
-        batch_size=3_000,
-        generator=torch.Generator().manual_seed(0),
-        steps=1,
-    )
+    how = {"batch_size": 3_000, "generator": torch.Generator().manual_seed(0)}
+    (batch,) = translation_batches(pairs, LETTERS, **how, steps=1)
     assert batch.source.equal(batch.target[:, 1:2])
     assert torch.bincount(batch.source.flatten())[3:].min() > 900
 
@@ -73,33 +70,21 @@ def test_both_tokenizers_of_the_book_will_do(make):
     assert batch.target[2, 2:].tolist() == [tokenizer.special("<pad>")] * 3
 
 
-REFUSED = {
-    "no pair to draw": (
-        lambda: translation_batches(
-            [], LETTERS, batch_size=1, generator=torch.Generator()
-        ),
-        "to draw batches takes at least one pair, got none",
-    ),
-    "twice the same letter": (
-        lambda: Characters("aba"),
-        "a character may stand in the alphabet once, got 'aba'",
-    ),
-    "a strange letter": (
-        lambda: LETTERS.encode("abxya"),
-        r"the text must be written in the alphabet, got \['x', 'y'\]; build it of all",
-    ),
-    "a strange id": (
-        lambda: LETTERS.decode([3, 6, -1]),
-        r"ids must lie between 0 and 5, got \[-1, 6\]",
-    ),
-    "a strange special token": (
-        lambda: LETTERS.special("<mask>"),
-        r"special tokens are \('<pad>', '<start>', '<end>'\), got '<mask>'",
-    ),
-}
+NO_PAIR = partial(translation_batches, batch_size=1, generator=torch.Generator())
+ALPHABET = r"the text must be written in the alphabet, got \['x', 'y'\]; build it of"
+TOKENS = r"special tokens are \('<pad>', '<start>', '<end>'\), got '<mask>'"
 
 
-@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_fit_is_refused(call, message):
+@pytest.mark.parametrize(
+    ("call", "given", "message"),
+    [
+        (NO_PAIR, ([], LETTERS), "to draw batches takes at least one pair, got none"),
+        (Characters, ("aba",), "a character may stand in the alphabet once, got 'aba'"),
+        (LETTERS.encode, ("abxya",), ALPHABET),
+        (LETTERS.decode, ([3, 6, -1],), r"ids must lie between 0 and 5, got \[-1, 6\]"),
+        (LETTERS.special, ("<mask>",), TOKENS),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, given, message):
     with pytest.raises(ValueError, match=message):
-        call()
+        call(*given)
