@@ -75,7 +75,7 @@ MERGE = Exercise(
 )
 
 
-X, SAME = normal(2, 5, 12), torch.eye(12)
+SAME = torch.eye(12)
 NAMES = ("query", "key", "value", "out")
 WEIGHTS = {name: normal(12, 12, seed=i) / 3 for i, name in enumerate(NAMES)}
 FEW, MANY = normal(2, 3, 12, seed=4), normal(3, 5, 12, seed=5)

@@ -46,7 +46,7 @@ def by_values(query, key, mask=None):
 
 WIDTH, OVER = "root of the key width", "softmax over the keys"
 SHAPES, FOUR_AXES = "the shape must be", 'torch.einsum("bhqd,bhkd->bhqk", query, key)'
-AFTER_SOFTMAX = "return scores.softmax(-1) * mask"
+HIDE = "scores = scores.masked_fill(~mask, -math.inf)"
 
 WEIGHTS = Cases(
     attention_weights,
@@ -61,12 +61,9 @@ WEIGHTS = Cases(
         ({"query @ key.mT": "key @ query.mT"}, SHAPES),
         ({"softmax(-1)": "softmax(1)"}, "axes from the right"),
         ({"query @ key.mT": FOUR_AXES}, "raised an exception"),
-        ({".masked_fill(~mask, -math.inf)": ""}, "weights that nobody uses"),
+        ({HIDE: "pass"}, "weights that nobody uses"),
         ({"~mask": "mask"}, "turned round"),
-        (
-            {"scores = scores.masked_fill(~mask, -math.inf)": AFTER_SOFTMAX},
-            "hide scores",
-        ),
+        ({HIDE: "return scores.softmax(-1) * mask"}, "hide scores"),
         ({"-math.inf": "0.0"}, "not 0"),
     ],
 )
@@ -98,8 +95,6 @@ def by_exponentials(query, key, value, mask=None):
     return e @ value / e.sum(-1, keepdim=True)
 
 
-AFTER_SOFTMAX = "return (scores.softmax(-1) * mask) @ value"
-
 ATTENTION = Cases(
     attention,
     right=[
@@ -115,12 +110,9 @@ ATTENTION = Cases(
         ({"key.shape[-1]": "(2 * key.shape[-1])"}, "divided by sqrt"),
         ({"key.shape[-1]": "key.shape[-2]"}, "divided by sqrt"),
         ({" ** 0.5": ""}, "divided by sqrt"),
-        ({".masked_fill(~mask, -math.inf)": ""}, "changes nothing"),
+        ({HIDE: "pass"}, "changes nothing"),
         ({"~mask": "mask"}, "turned round"),
-        (
-            {"scores = scores.masked_fill(~mask, -math.inf)": AFTER_SOFTMAX},
-            "before the softmax",
-        ),
+        ({HIDE: "return scores.softmax(-1) * mask @ value"}, "before the softmax"),
         ({"-math.inf": "0.0"}, "becomes -inf"),
         (only_causal, None),
         ({"query @ key.mT": FOUR_AXES}, "raised an exception"),

@@ -23,11 +23,6 @@ def pytorchs_own(x, weight, bias):
     return F.layer_norm(x, x.shape[-1:], weight, bias)
 
 
-def by_moments(x, weight, bias, eps=1e-5):
-    mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, correction=0)
-    return torch.addcmul(bias, weight, (x - mean) * torch.rsqrt(variance + eps))
-
-
 def one_by_one(x, weight, bias=None, eps=1e-5):
     """Token by token, number by number; with a bias it centers, without not."""
     rows = []
@@ -38,24 +33,22 @@ def one_by_one(x, weight, bias=None, eps=1e-5):
     return torch.tensor(rows).view(x.shape) * weight + (0 if bias is None else bias)
 
 
+BY_RSQRT = {
+    "(x - mean) / (variance + eps).sqrt()": "(x - mean) * (variance + eps).rsqrt()"
+}
 OUTSIDE, TOO_FEW = "outside the root", "divides by d_model - 1"
+EPS_OUTSIDE = {"(variance + eps).sqrt()": "(variance.sqrt() + eps)"}
 ROOT, SIZE = "divide by the root", "where eps is 1e-5"
 ITSELF, ORDER = "each token by itself", "normalize, then multiply"
 WEIGHT, BIAS = "the weight changes nothing", "the bias changes nothing"
 
 LAYER_NORM = Cases(
     layer_norm,
-    right=[pytorchs_own, by_moments, one_by_one],
+    right=[pytorchs_own, BY_RSQRT, one_by_one],
     wrong=[
-        ({"(variance + eps).sqrt()": "(variance.sqrt() + eps)"}, OUTSIDE),
+        (EPS_OUTSIDE, OUTSIDE),
         ({", correction=0": ""}, TOO_FEW),
-        (
-            {
-                ", correction=0": "",
-                "(variance + eps).sqrt()": "(variance.sqrt() + eps)",
-            },
-            TOO_FEW,
-        ),
+        ({", correction=0": "", **EPS_OUTSIDE}, TOO_FEW),
         ({" + eps": ""}, "0 / 0"),
         ({"+ eps": "+ 1e-6"}, SIZE),
         ({"(variance + eps).sqrt()": "variance.sqrt().clamp(min=eps)"}, SIZE),
@@ -156,6 +149,7 @@ NOT_WIDENED = {"(d_model, d_ff)": "(d_model, d_model)"}
 NOT_WIDENED |= {"(d_ff, d_model)": "(d_model, d_model)"}
 AFTER_DOWN = {"self.activation(self.up(x))": "self.up(x)"}
 AFTER_DOWN |= {"self.down(hidden)": "self.activation(self.down(hidden))"}
+TANH = 'F.gelu(self.up(x), approximate="tanh")'
 GIVEN, BETWEEN = "not the one that was given", "between up and down"
 
 FEED_FORWARD = Cases(
@@ -164,10 +158,7 @@ FEED_FORWARD = Cases(
     wrong=[
         ({"self.activation(self.up(x))": "self.up(x)"}, "no activation"),
         ({"self.activation(": "F.relu("}, GIVEN),
-        (
-            {"self.activation(self.up(x)": 'F.gelu(self.up(x), approximate="tanh"'},
-            GIVEN,
-        ),
+        ({"self.activation(self.up(x))": TANH}, GIVEN),
         (AFTER_DOWN, BETWEEN),
         ({"self.down(hidden)": "self.activation(self.down(hidden))"}, BETWEEN),
         ({"self.activation(self.up(": "self.up(self.activation("}, BETWEEN),

@@ -170,8 +170,8 @@ def document_by_loops(query_documents, key_documents):
     return torch.tensor(rows)
 
 
-COLUMN_OF_KEYS = {"query_documents[:, None], key": "query_documents, key"}
-COLUMN_OF_KEYS |= {"_documents\n": "_documents[:, None]\n"}
+KEYS_FIRST = {"query_documents[:, None], key": "query_documents, key"}
+KEYS_FIRST |= {"_documents\n": "_documents[:, None]\n"}
 
 DOCUMENT = Cases(
     document_mask,
@@ -183,7 +183,7 @@ DOCUMENT = Cases(
         ({"q == k": "(q - k).abs() <= 1"}, "other documents leak"),
         ({"q == k": "(q == k) & (q > 0)"}, "no padding"),
         ({"q == k": "(q == k).tril()"}, "are no positions"),
-        (COLUMN_OF_KEYS, SHAPE),
+        (KEYS_FIRST, SHAPE),
         ({"[:, None]": ""}, "must match the size"),
     ],
 )

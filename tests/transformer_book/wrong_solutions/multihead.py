@@ -20,41 +20,30 @@ def split_by_loops(x, n_heads):
     return torch.stack(pieces, dim=-3)
 
 
-def split_by_permuting(x, n_heads):
-    batch, seq, d_model = x.shape
-    pieces = x.reshape(batch, seq, n_heads, d_model // n_heads)
-    return pieces.permute(0, 2, 1, 3)
+ALL = "unflatten(-1, (n_heads, -1)).transpose(1, 2)"
+PERMUTED = {ALL: "reshape(len(x), x.shape[1], n_heads, -1).permute(0, 2, 1, 3)"}
+EVERY_THIRD = {ALL: "unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)"}
 
-
-def cut_at_once(x, n_heads):
-    batch, seq, d_model = x.shape
-    return x.view(batch, n_heads, seq, d_model // n_heads)
-
-
-EVERY_THIRD = {
-    "(n_heads, -1)": "(-1, n_heads)",
-    "transpose(1, 2)": "permute(0, 3, 1, 2)",
-}
+cut_at_once = edited(split_heads, {ALL: "view(len(x), n_heads, x.shape[1], -1)"})
 not_moved = edited(split_heads, {".transpose(1, 2)": ""})
 every_third = edited(split_heads, EVERY_THIRD)
 
-ALL = "x.unflatten(-1, (n_heads, -1)).transpose(1, 2)"
 PLACES, TOGETHER = "must change places", "got into"
 STACKED = "the shape must be (batch, n_heads"
 
 SPLIT = Cases(
     split_heads,
-    right=[split_by_loops, split_by_permuting],
+    right=[split_by_loops, PERMUTED],
     wrong=[
         (cut_at_once, TOGETHER),
-        ({ALL: "x.mT.reshape(len(x), n_heads, x.shape[1], -1)"}, TOGETHER),
+        ({ALL: "mT.reshape(len(x), n_heads, x.shape[1], -1)"}, TOGETHER),
         (not_moved, PLACES),
         (every_third, "consecutive numbers"),
         ({"transpose(1, 2)": "transpose(1, 2).flip(1)"}, "head 0 the first"),
         ({"(n_heads, -1)": "(-1, n_heads)"}, "not their width"),
         ({"transpose(1, 2)": "movedim(2, 0)"}, STACKED),
         ({"transpose(1, 2)": "permute(0, 2, 3, 1)"}, STACKED),
-        ({ALL: "x[:, None].expand(-1, n_heads, -1, -1)"}, STACKED),
+        ({f".{ALL}": "[:, None].expand(-1, n_heads, -1, -1)"}, STACKED),
         ({"transpose(1, 2)": "unbind(2)"}, "it is a builtins.tuple"),
     ],
 )
@@ -68,31 +57,30 @@ def merge_by_loops(x):
     return torch.stack([torch.cat(list(heads), dim=-1) for heads in x])
 
 
-NOT_MOVED = "reshape(len(x), x.shape[2], -1)"
-not_moved_back = edited(merge_heads, {"transpose(1, 2).flatten(2)": NOT_MOVED})
+ALL = "transpose(1, 2).flatten(2)"
+not_moved_back = edited(merge_heads, {ALL: "reshape(len(x), x.shape[2], -1)"})
 numbers_in_turn = edited(merge_heads, {"transpose(1, 2)": "permute(0, 2, 3, 1)"})
 
-CONTIGUOUS = "permute(0, 2, 1, 3).contiguous().view(2, 5, -1)"
 MERGED, SIDE = "(batch, seq, n_heads", "must stand side by side"
 
 MERGE = Cases(
     merge_heads,
     right=[
         merge_by_loops,
-        {"transpose(1, 2).flatten(2)": CONTIGUOUS},
+        {ALL: "permute(0, 2, 1, 3).contiguous().view(2, 5, -1)"},
         {"x.transpose(1, 2)": 'torch.einsum("bhsd->bshd", x)'},
     ],
     wrong=[
         (not_moved_back, TOGETHER),
-        ({"transpose(1, 2).flatten(2)": "mT.reshape(2, 5, 12)"}, TOGETHER),
+        ({ALL: "mT.reshape(2, 5, 12)"}, TOGETHER),
         ({".flatten(2)": ""}, MERGED),
-        ({"transpose(1, 2).flatten(2)": "flatten(1, 2)"}, MERGED),
+        ({ALL: "flatten(1, 2)"}, MERGED),
         ({".transpose(1, 2)": ""}, MERGED),
         ({"flatten(2)": "view(2, 5, 12)"}, "reshape(...)"),
         (numbers_in_turn, SIDE),
         ({"x.transpose": "x.flip(1).transpose"}, SIDE),
-        ({"transpose(1, 2).flatten(2)": "sum(1)"}, "added up"),
-        ({"transpose(1, 2).flatten(2)": "mean(1)"}, "added up"),
+        ({ALL: "sum(1)"}, "added up"),
+        ({ALL: "mean(1)"}, "added up"),
     ],
 )
 
@@ -130,13 +118,6 @@ class MultiHeadAttention(Linears):
         return self.out(merge_heads(weights @ value))
 
 
-def hidden(scores, mask):
-    """Hide what the mask hides, whatever its axes."""
-    if mask is None:
-        return scores
-    return scores.masked_fill(~(mask[:, None] if mask.ndim == 3 else mask), -math.inf)
-
-
 class ByLoops(Linears):
     """One head after the other."""
 
@@ -150,15 +131,6 @@ class ByLoops(Linears):
                 scores = torch.where(mask, scores, -1e9)
             heads.append(scores.softmax(-1) @ v)
         return self.out(torch.cat(heads, dim=-1))
-
-
-class ByEinsum(Linears):
-    def forward(self, x, mask=None):
-        parts = self.projected(x)
-        q, k, v = (part.unflatten(-1, (self.n_heads, -1)) for part in parts)
-        scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(self.d_head)
-        weights = hidden(scores, mask).softmax(-1)
-        return self.out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2))
 
 
 class ByFused(Linears):
@@ -178,22 +150,22 @@ class ByLibrary(Linears):
         return heads(x, mask=mask)
 
 
+MERGED = 'torch.einsum("bhqk,bhkd->bqhd", weights, value).flatten(2)'
+BY_EINSUM = {"query @ key.mT": 'torch.einsum("bhqd,bhkd->bhqk", query, key)'}
+BY_EINSUM |= {"merge_heads(weights @ value)": MERGED}
 ONE_WIDE_HEAD = {"self.n_heads": "1", "self.d_head": "12"}
-NOT_MOVED = {
-    "split_heads": "not_moved",
-    "merge_heads(weights @ value)": "(weights @ value).flatten(2)",
-}
+NOT_MOVED = {"split_heads": "not_moved", "merge_heads": "torch.Tensor.flatten"}
+NOT_MOVED |= {"weights @ value": "weights @ value, 2"}
 AFTER_SOFTMAX = {"if mask is not None": "if False"}
 AFTER_SOFTMAX |= {"softmax(-1)": "softmax(-1) * (1 if mask is None else mask)"}
-OTHER_NAMES = {
-    f"self.{n} =": f"self.{n[0]}_proj =" for n in ("query", "key", "value", "out")
-}
+OTHER_NAMES = {"query =": "q_proj =", "key =": "k_proj =", "value =": "v_proj ="}
+OTHER_NAMES |= {"out =": "o_proj ="}
 SUM, VALUES, VECTOR = "sum to 1", "come from value(x)", "cut each token's vector"
 CONSECUTIVE = "the first d_head numbers"
 
 MULTIHEAD = Cases(
     MultiHeadAttention,
-    right=[ByLoops, ByEinsum, ByFused, ByLibrary],
+    right=[ByLoops, BY_EINSUM, ByFused, ByLibrary],
     wrong=[
         ({"self.d_head": "12"}, "divided by sqrt(d_model)"),
         ({" / self.d_head**0.5": ""}, "not divided"),
@@ -292,8 +264,8 @@ def keys_and_values(otherwise):
 
 
 FULL_WIDTH = {
-    f"self.{name} = nn.Linear(d_model, self.n_kv_heads * self.d_head)": (
-        f"self.{name} = nn.Linear(d_model, d_model)"
+    f"{name} = nn.Linear(d_model, self.n_kv_heads * self.d_head)": (
+        f"{name} = nn.Linear(d_model, d_model)"
     )
     for name in ("key", "value")
 }
