@@ -3,7 +3,6 @@
 import ast
 import json
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -80,39 +79,6 @@ REQUIRED = {
 """What the museum must show, and the words by which its exhibit is known."""
 
 
-@dataclass
-class Exhibit:
-    number: int
-    name: str
-    parts: list[dict] = field(default_factory=list)
-
-    @property
-    def texts(self):
-        return [source(part) for part in self.parts if part["cell_type"] != "code"]
-
-    @property
-    def cells(self):
-        return [part for part in self.parts if part["cell_type"] == "code"]
-
-    @property
-    def prose(self):
-        return "\n".join(self.texts)
-
-    @property
-    def shown(self):
-        return [cell for cell in self.cells if not tags(cell)]
-
-    @property
-    def pictures(self):
-        return [cell for cell in self.cells if has_picture(cell)]
-
-    @property
-    def asserts(self):
-        trees = [ast.parse(source(cell)) for cell in self.shown]
-        nodes = [node for tree in trees for node in ast.walk(tree)]
-        return [node.test for node in nodes if isinstance(node, ast.Assert)]
-
-
 def source(cell):
     return "".join(cell["source"])
 
@@ -126,24 +92,33 @@ def has_picture(cell):
 
 
 def printed(cell):
-    return "".join(
-        "".join(output["text"])
-        for output in cell["outputs"]
-        if output["output_type"] == "stream"
-    )
+    streams = [out for out in cell["outputs"] if out["output_type"] == "stream"]
+    return "".join("".join(stream["text"]) for stream in streams)
+
+
+class Exhibit:
+    """What stands from one heading of an exhibit to the next heading."""
+
+    def __init__(self, heading, parts):
+        self.number, self.name, self.parts = int(heading[1]), heading[2], parts
+        code = [part for part in parts if part["cell_type"] == "code"]
+        self.texts = [source(part) for part in parts if part["cell_type"] != "code"]
+        self.prose = "\n".join(self.texts)
+        self.shown = [cell for cell in code if not tags(cell)]
+        self.pictures = [cell for cell in code if has_picture(cell)]
+        nodes = [n for cell in self.shown for n in ast.walk(ast.parse(source(cell)))]
+        self.asserts = [node.test for node in nodes if isinstance(node, ast.Assert)]
 
 
 def exhibits_of(notebook):
-    """Return what stands between the headings of exhibits, in order."""
-    found = [Exhibit(0, "the opening")]
+    """Return the exhibits, in order."""
+    found = [(None, [])]
     for cell in notebook["cells"]:
-        text = source(cell)
-        if heading := HEADING.match(text):
-            found.append(Exhibit(int(heading[1]), heading[2]))
-        elif text.startswith("## "):
-            found.append(Exhibit(0, "the opening of a theme"))
-        found[-1].parts.append(cell)
-    return [exhibit for exhibit in found if exhibit.number]
+        heading = HEADING.match(source(cell))
+        if heading or source(cell).startswith("## "):
+            found.append((heading, []))
+        found[-1][1].append(cell)
+    return [Exhibit(heading, parts) for heading, parts in found if heading]
 
 
 NOTEBOOK = json.loads(MUSEUM.read_text("utf-8"))

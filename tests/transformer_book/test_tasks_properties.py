@@ -48,6 +48,10 @@ def seeded(seed):
     return torch.Generator().manual_seed(seed)
 
 
+def how(seed, batch_size, steps=2):
+    return {"batch_size": batch_size, "generator": seeded(seed), "steps": steps}
+
+
 def rows(tokens, lengths):
     return [row[:n] for row, n in zip(tokens.tolist(), lengths.tolist(), strict=True)]
 
@@ -64,15 +68,13 @@ def test_padding_adds_at_the_end_what_lengths_take_away(sequences, fill):
     assert tokens.dtype == lengths.dtype == torch.int64
     assert rows(tokens, lengths) == sequences
     assert tokens.shape == (len(sequences), max(map(len, sequences)))
-    behind = torch.arange(tokens.shape[1]) >= lengths[:, None]
-    assert (tokens[behind] == fill).all()
+    assert (tokens[torch.arange(tokens.shape[1]) >= lengths[:, None]] == fill).all()
 
 
 @law
 @given(seed=SEEDS, batch_size=SIZES, lengths=RANGES)
 def test_a_reversal_read_backwards_is_the_source(seed, batch_size, lengths):
-    how = {"batch_size": batch_size, "generator": seeded(seed), "steps": 2}
-    for batch in reversal_batches(**how, lengths=lengths):
+    for batch in reversal_batches(**how(seed, batch_size), lengths=lengths):
         assert batch.source.shape == batch.target.shape == (batch_size, max(lengths))
         assert set(batch.source_lengths.tolist()) <= set(lengths)
         assert batch.target_lengths.equal(batch.source_lengths)
@@ -86,8 +88,9 @@ def test_a_reversal_read_backwards_is_the_source(seed, batch_size, lengths):
 @law
 @given(seed=SEEDS, batch_size=SIZES, lengths=RANGES, vocab_size=st.integers(2, 50))
 def test_repeats_repeat(seed, batch_size, lengths, vocab_size):
-    how = {"batch_size": batch_size, "generator": seeded(seed), "steps": 2}
-    for tokens, doubled in repeat_batches(vocab_size, **how, lengths=lengths):
+    for tokens, doubled in repeat_batches(
+        vocab_size, **how(seed, batch_size), lengths=lengths
+    ):
         assert tokens.shape == (batch_size, 2 * max(lengths))
         assert set((doubled // 2).tolist()) <= set(lengths)
         assert padding_stands_only_at_the_end(tokens, doubled)
@@ -101,8 +104,7 @@ def test_repeats_repeat(seed, batch_size, lengths, vocab_size):
 def test_random_tokens_stay_in_the_vocabulary(seed, shape, vocab_size):
     batch_size, source_len, target_len = shape
     lengths = {"source_len": source_len, "target_len": target_len}
-    how = {"batch_size": batch_size, "generator": seeded(seed), "steps": 1}
-    (batch,) = random_batches(vocab_size, **how, **lengths)
+    (batch,) = random_batches(vocab_size, **how(seed, batch_size, 1), **lengths)
     assert batch.source.shape == (batch_size, source_len)
     assert batch.target.shape == (batch_size, target_len)
     for tokens in (batch.source, batch.target):
@@ -175,8 +177,8 @@ def test_a_sweep_reads_everything_once(n_tokens, data, batch_size):
 @given(n_tokens=st.integers(2, 60), data=st.data(), batch_size=SIZES, seed=SEEDS)
 def test_a_window_is_a_piece_of_the_text(n_tokens, data, batch_size, seed):
     length = data.draw(st.integers(2, n_tokens))
-    how = {"batch_size": batch_size, "generator": seeded(seed), "steps": 2}
-    for batch in Corpus(torch.arange(n_tokens) * 3, n_tokens).batches(length, **how):
+    corpus = Corpus(torch.arange(n_tokens) * 3, n_tokens)
+    for batch in corpus.batches(length, **how(seed, batch_size)):
         assert batch.shape == (batch_size, length)
         assert (batch.diff() == 3).all()
 
@@ -192,7 +194,7 @@ def first_batches(seed):
         partial(translation_batches, pairs, Characters(letters)),
         partial(Corpus(torch.arange(999), 999).batches, 4),
     ):
-        yield draw(batch_size=9, generator=seeded(seed), steps=3)
+        yield draw(**how(seed, 9, 3))
     yield [[torch.tensor(split.draw("training", 9, seeded(seed)))]]
 
 
