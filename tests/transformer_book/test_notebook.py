@@ -62,34 +62,11 @@ def run(code, **environment):
     )
 
 
-WRONG_SHAPE = """
+SAY = """
 from transformer_book.notebook import setup
 setup()
 setup()
 import torch
-from transformer_lib.attention import attention
-x = torch.zeros(3, 4)
-try:
-    attention(x, torch.zeros(3, 5), x)
-except Exception as error:
-    print(type(error).__name__)
-"""
-
-
-@pytest.mark.parametrize(
-    ("asked", "error"), [("1", "TypeCheckError"), ("0", "ValueError")]
-)
-def test_shapes_are_enforced_when_the_environment_asks(home, asked, error):
-    done = run(WRONG_SHAPE, TRANSFORMER_LIB_CHECK_SHAPES=asked, **home)
-    assert done.stdout == f"{error}\n"
-
-
-CELLS = """
-import torch
-from IPython.testing.globalipapp import start_ipython
-shell = start_ipython()
-from transformer_book.notebook import setup
-setup()
 from transformer_lib.attention import attention
 x = torch.zeros(3, 4)
 
@@ -99,6 +76,21 @@ def say():
     except Exception as error:
         print(type(error).__name__)
 
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"), [("1", "TypeCheckError"), ("0", "ValueError")]
+)
+def test_shapes_are_enforced_when_the_environment_asks(home, asked, error):
+    done = run(f"{SAY}say()", TRANSFORMER_LIB_CHECK_SHAPES=asked, **home)
+    assert done.stdout == f"{error}\n"
+
+
+CELLS = f"""
+from IPython.testing.globalipapp import start_ipython
+shell = start_ipython()
+{SAY}
 def train():
     say()
     for _ in range(2000):

@@ -54,25 +54,12 @@ def in_probabilities(logits, *, temperature=1.0, top_k=None, top_p=None, min_p=N
     return (p / p.sum(-1, keepdim=True)).log()
 
 
-SMALLEST = {
-    "floor = logits.topk": "floor = -(-logits).topk",
-    "logits < floor": "logits > floor",
-}
-NOT_SORTED = {
-    "ordered.softmax": "logits.softmax",
-    "late.scatter(-1, order, late)": "late",
-}
+SMALLEST = "-logits < (-logits).topk(top_k).values[:, -1:]"
 LARGEST_LOGIT = {"shares < min_p * shares.amax": "logits < min_p * logits.amax"}
-TEMPERATURE_LAST = {
-    " / temperature": "",
-    "return logits": "return logits / temperature",
-}
+HEATED = "return logits / temperature"
 LEFT_SORTED = {"cut, -math.inf)": "cut, -math.inf).sort(descending=True).values"}
-WHOLE_BATCH = {
-    "logits.topk(top_k).values[:, -1:]": "logits.flatten().topk(top_k).values[-1]"
-}
 BACK, MIN_P = "late.scatter(-1, order, late)", "times as likely"
-SORTED, LIKELIEST = "with scatter", "sum up from the likeliest"
+SORTED, EACH_ROW = "with scatter", "each row by itself"
 
 RESTRICT = Cases(
     filter_logits,
@@ -82,24 +69,24 @@ RESTRICT = Cases(
         ({" / temperature": ""}, "temperature changes nothing"),
         ({"logits / temperature": "logits.softmax(-1) / temperature"}, "as they are"),
         ({"return logits": "return logits.softmax(-1)"}, "probabilities came back"),
-        (SMALLEST, "unlikeliest"),
+        ({"logits < floor": SMALLEST}, "unlikeliest"),
         ({"logits < floor": "logits <= floor"}, "with <"),
         ({"logits < floor": "outside_places(logits, top_k)"}, "stay together"),
-        (WHOLE_BATCH, "each row by itself"),
+        ({"logits.topk": "logits.flatten().topk", "[:, -1:]": "[-1]"}, EACH_ROW),
         ({"top_k is not None": "False"}, "top_k changes nothing"),
         ({"top_p is not None": "False"}, "top_p changes nothing"),
         ({"min_p is not None": "False"}, "min_p changes nothing"),
         ({"< floor, -math.inf": "< floor, 0.0"}, "still be drawn"),
         ({"cumsum(-1) - shares >=": "cumsum(-1) >"}, "it must stay"),
         ({BACK: "logits.softmax(-1) < top_p"}, "together have p"),
-        ({"sort(descending=True)": "sort()"}, LIKELIEST),
-        (NOT_SORTED, SORTED),
+        ({"sort(descending=True)": "sort()"}, "sum up from the likeliest"),
+        ({"ordered.softmax": "logits.softmax", BACK: "late"}, SORTED),
         ({BACK: "late"}, SORTED),
         ({BACK: "late.gather(-1, order)"}, SORTED),
         (LEFT_SORTED, "in its own place"),
         ({"min_p * shares.amax(-1, keepdim=True)": "min_p"}, MIN_P),
         (LARGEST_LOGIT, MIN_P),
-        (TEMPERATURE_LAST, "comes first"),
+        ({" / temperature": "", "return logits": HEATED}, "comes first"),
         (filters_apart, "top_k has left"),
     ],
 )
@@ -133,10 +120,11 @@ PENALTY = Cases(
 
 
 def beam_step(scores, logits, width):
+    words = logits.shape[2]
     log_p = logits.log_softmax(-1)
     totals = scores[..., None] + log_p
     best, place = totals.flatten(1).topk(width)
-    beam, token = place // logits.shape[2], place % logits.shape[2]
+    beam, token = place // words, place % words
     return best, beam, token
 
 
@@ -195,10 +183,6 @@ def words_first(scores, logits, width):
     return best[:, :width], place % scores.shape[1], place // scores.shape[1]
 
 
-BY_THE_BEAMS = {
-    "// logits.shape[2]": "// logits.shape[1]",
-    "% logits.shape[2]": "% logits.shape[1]",
-}
 TOGETHER = "logits.flatten(1).log_softmax(-1).view_as(logits)"
 BEST_LAST = "best.flip(1), beam.flip(1), token.flip(1)"
 ROWS_OF_THE_BATCH = "best, beam + torch.tensor([[0], [3]]), token"
@@ -224,8 +208,8 @@ STEP = Cases(
         ({"topk(width)": "topk(width, largest=False)"}, "unlikeliest"),
         ({"best, beam, token": BEST_LAST}, "come first"),
         ({"beam, token =": "token, beam ="}, "are exchanged"),
-        (BY_THE_BEAMS, WHERE),
-        ({"place % logits.shape[2]": "place"}, WHERE),
+        ({"shape[2]": "shape[1]"}, WHERE),
+        ({"place % words": "place"}, WHERE),
         ({"best, beam, token": ROWS_OF_THE_BATCH}, "count from 0"),
     ],
 )
