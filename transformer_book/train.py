@@ -48,10 +48,7 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "on which machine; what is learned stays the same": {
         "--precision": {"choices": PRECISIONS, "default": "float32"},
-        "--strategy": {
-            "choices": STRATEGIES,
-            "default": "data-parallel",
-        },
+        "--strategy": {"choices": STRATEGIES, "default": "data-parallel"},
         "--compile": {"action": "store_true", "help": "use torch.compile"},
     },
     "what to write": {
@@ -83,11 +80,8 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
     Raises:
         ValueError: if task, model and preset contradict each other.
     """
-    given = {
-        name: getattr(args, name)
-        for name in SETTINGS
-        if getattr(args, name) is not None
-    }
+    asked = {name: getattr(args, name) for name in SETTINGS}
+    given = {name: value for name, value in asked.items() if value is not None}
     if args.model is not None:
         recipe = RECIPES[args.model]
         if args.task not in (None, recipe.task) or args.preset is not None:

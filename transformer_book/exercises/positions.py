@@ -69,10 +69,7 @@ ROTATE = Exercise(
 SLOPES = Exercise(
     "alibi_slopes",
     positions.alibi_slopes,
-    {
-        "8 heads": lambda f: f(8),
-        "4 heads": lambda f: f(4),
-    },
+    {"8 heads": lambda f: f(8), "4 heads": lambda f: f(4)},
     {
         "there must be one slope per head": lambda f: len(f(4)) != 4,
         "right for 8 heads but not for 4: the exponent is -8 h / n_heads": lambda f: (

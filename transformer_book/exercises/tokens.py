@@ -20,9 +20,7 @@ def _merged(f: Solution) -> Any:
 COUNT = Exercise(
     "count_pairs",
     tokens.count_pairs,
-    {
-        f"words and their numbers {WORDS}": _counts,
-    },
+    {f"words and their numbers {WORDS}": _counts},
     {
         "pairs are missing: every id but the last one begins a pair, so 1 2 3 4 "
         "has the pairs (1, 2), (2, 3) and (3, 4)": lambda f: alike(
