@@ -1,6 +1,9 @@
 """The one place that says how far apart two right answers may be, and why."""
 
+from collections.abc import Callable
+
 import torch
+from samples import normal
 from torch import Tensor
 
 TOLERANCE = {
@@ -38,3 +41,19 @@ def assert_near(got: Tensor, want: Tensor, tolerance: float | None = None) -> No
     """Fail unless shape, dtype, device and values agree as far as the dtype allows."""
     tolerance = TOLERANCE[want.dtype] if tolerance is None else tolerance
     torch.testing.assert_close(got, want, rtol=tolerance, atol=tolerance)
+
+
+def assert_same(
+    ours: Callable[..., Tensor], theirs: Callable[..., Tensor], *inputs: Tensor
+) -> None:
+    """Fail unless outputs agree, and the gradients of the inputs."""
+    found = []
+    for call in (ours, theirs):
+        leaves = [x.detach().clone().requires_grad_() for x in inputs]
+        output = call(*leaves)
+        weights = normal(9, *output.shape, dtype=output.dtype).to(output.device)
+        gradients = torch.autograd.grad((output * weights).sum(), leaves)
+        found.append([output, *gradients])
+    for got, want in zip(*found, strict=True):
+        assert want.isfinite().all()
+        assert_near(got, want)

@@ -1,75 +1,63 @@
-"""The definition and its fused twin agree, in outputs and in gradients."""
+"""The definition, its fused twin and PyTorch agree, in outputs and in gradients."""
 
 from itertools import product
 
 import pytest
 import torch
+import torch.nn.functional as F
 from samples import coin_flips, normal
-from tolerances import assert_near
+from tolerances import assert_near, assert_same
 from torch.autograd import gradcheck
+from torch.nn.attention.bias import causal_lower_right
 
 from transformer_lib.attention import attention, attention_weights, fused_attention
 
 N_HEADS, D_KEY, D_VALUE = 4, 6, 5
 LENGTHS = {"equal": (5, 5), "longer": (5, 8), "shorter": (6, 4), "one query": (1, 7)}
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)
-TWINS = (attention, fused_attention)
+TWINS = pytest.mark.parametrize("attend", [attention, fused_attention])
 
 
-def with_a_blind_row(q_len, kv_len, dtype):
+def with_a_blind_row(q_len, kv_len):
     mask = coin_flips(3, q_len, kv_len)
     mask[0] = False
     return mask
 
 
 MASKS = {
-    "none": lambda q_len, kv_len, dtype: None,
-    "causal": lambda q_len, kv_len, dtype: "causal",
+    "none": lambda q_len, kv_len: None,
+    "causal": lambda q_len, kv_len: "causal",
     "Boolean": with_a_blind_row,
-    "Boolean per head": lambda q_len, kv_len, dtype: coin_flips(
-        4, 2, N_HEADS, q_len, kv_len
-    ),
-    "padding": lambda q_len, kv_len, dtype: coin_flips(5, 2, 1, 1, kv_len),
-    "absent queries": lambda q_len, kv_len, dtype: coin_flips(6, q_len, 1),
-    "Float": lambda q_len, kv_len, dtype: normal(6, q_len, kv_len, dtype=dtype),
-    "Float with -inf": lambda q_len, kv_len, dtype: normal(
-        7, N_HEADS, q_len, kv_len, dtype=dtype
-    ).masked_fill(~with_a_blind_row(q_len, kv_len, dtype), -torch.inf),
+    "Boolean per head": lambda q_len, kv_len: coin_flips(4, 2, N_HEADS, q_len, kv_len),
+    "padding": lambda q_len, kv_len: coin_flips(5, 2, 1, 1, kv_len),
+    "absent queries": lambda q_len, kv_len: coin_flips(6, q_len, 1),
+    "Float": lambda q_len, kv_len: normal(6, q_len, kv_len),
+    "Float with -inf": lambda q_len, kv_len: normal(
+        7, N_HEADS, q_len, kv_len
+    ).masked_fill(~with_a_blind_row(q_len, kv_len), -torch.inf),
 }
 CASES = list(product(MASKS, LENGTHS, (4, 2, 1), DTYPES))
 
 
-def outputs_and_gradients(attend, inputs, mask):
-    leaves = [x.clone().requires_grad_() for x in inputs]
-    output = attend(*leaves, mask)
-    weights = normal(9, *output.shape, dtype=output.dtype, device=str(output.device))
-    return output, *torch.autograd.grad((output * weights).sum(), leaves)
+def drawn(*shapes, dtype=torch.float64, device="cpu"):
+    return [normal(i, *s, dtype=dtype, device=device) for i, s in enumerate(shapes)]
 
 
 def assert_twins_agree(inputs, mask):
-    pairs = [outputs_and_gradients(attend, inputs, mask) for attend in TWINS]
-    for fused, defined in zip(pairs[1], pairs[0], strict=True):
-        assert defined.isfinite().all()
-        assert_near(fused, defined)
+    assert_same(
+        lambda *x: fused_attention(*x, mask), lambda *x: attention(*x, mask), *inputs
+    )
 
 
 def run_case(case, device):
     mask_name, lengths, n_kv_heads, dtype = case
     q_len, kv_len = LENGTHS[lengths]
-    inputs = [
-        normal(seed, 2, *shape, dtype=dtype, device=device)
-        for seed, shape in enumerate(
-            [
-                (N_HEADS, q_len, D_KEY),
-                (n_kv_heads, kv_len, D_KEY),
-                (n_kv_heads, kv_len, D_VALUE),
-            ]
-        )
-    ]
-    mask = MASKS[mask_name](q_len, kv_len, dtype)
+    keys = (2, n_kv_heads, kv_len)
+    shapes = [(2, N_HEADS, q_len, D_KEY), (*keys, D_KEY), (*keys, D_VALUE)]
+    mask = MASKS[mask_name](q_len, kv_len)
     if isinstance(mask, torch.Tensor):
-        mask = mask.to(device)
-    assert_twins_agree(inputs, mask)
+        mask = mask.to(device, dtype if mask.is_floating_point() else torch.bool)
+    assert_twins_agree(drawn(*shapes, dtype=dtype, device=device), mask)
 
 
 @pytest.mark.parametrize(
@@ -89,47 +77,54 @@ def test_the_twins_agree_on_the_gpu():
 
 
 @pytest.mark.parametrize("mask", [None, "causal"])
-@pytest.mark.parametrize("batch", [(), (3,), (2, 1, 3)], ids=str)
-def test_the_twins_agree_for_any_number_of_batch_axes(batch, mask):
-    query, key, value = (
-        normal(seed, *batch, *shape, dtype=torch.float64)
-        for seed, shape in enumerate([(5, D_KEY), (7, D_KEY), (7, D_VALUE)])
-    )
-    assert_twins_agree([query, key, value], mask)
+@pytest.mark.parametrize(
+    ("batch", "key_batch"), [((), ()), ((3,), (3,)), ((2, 1, 6), (2, 1, 3))], ids=str
+)
+def test_the_twins_agree_for_any_number_of_batch_axes(batch, key_batch, mask):
+    shapes = (*batch, 5, D_KEY), (*key_batch, 7, D_KEY), (*key_batch, 7, D_VALUE)
+    assert_twins_agree(drawn(*shapes), mask)
 
 
 def test_a_float32_bias_serves_bfloat16_queries():
-    query, key, value = (normal(s, 2, 4, 5, 8, dtype=torch.bfloat16) for s in range(3))
-    assert_twins_agree([query, key, value], normal(3, 4, 5, 5))
+    inputs = drawn(*3 * [(2, 4, 5, 8)], dtype=torch.bfloat16)
+    assert_twins_agree(inputs, normal(3, 4, 5, 5))
 
 
-@pytest.mark.parametrize("attend", TWINS)
-@pytest.mark.parametrize(
-    ("q_len", "mask"),
-    [
-        (5, torch.zeros(5, 4, dtype=torch.bool)),
-        (5, torch.full((5, 4), -torch.inf)),
-        (9, "causal"),
-    ],
-    ids=["Boolean", "Float", "causal"],
-)
-def test_a_query_that_sees_nothing_gets_zeros_and_finite_gradients(attend, q_len, mask):
-    inputs = [normal(s, 2, n, 6) for s, n in enumerate((q_len, 4, 4))]
-    output, *gradients = outputs_and_gradients(attend, inputs, mask)
-    assert output[:, :5].eq(0).all()
-    assert all(gradient.isfinite().all() for gradient in gradients)
-    assert gradients[0][:, :5].eq(0).all()
+@TWINS
+@pytest.mark.parametrize("n_kv_heads", [4, 2, 1])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("mask", ["none", "causal", "Boolean", "Float"])
+def test_equal_to_scaled_dot_product_attention(attend, n_kv_heads, dtype, mask):
+    inputs = drawn((2, 4, 6, 8), *2 * [(2, n_kv_heads, 6, 8)], dtype=dtype)
+    ours, theirs = {
+        "none": (None, {}),
+        "causal": ("causal", {"is_causal": True}),
+        "Boolean": 2 * (coin_flips(3, 6, 6),),
+        "Float": 2 * (normal(4, 6, 6, dtype=dtype),),
+    }[mask]
+    theirs = theirs if isinstance(theirs, dict) else {"attn_mask": theirs}
+    want = F.scaled_dot_product_attention(*inputs, enable_gqa=True, **theirs)
+    assert_near(attend(*inputs, ours), want)
 
 
-@pytest.mark.parametrize("attend", TWINS)
+@TWINS
+@pytest.mark.parametrize("q_len", [1, 3, 6])
+def test_causal_is_pytorch_s_lower_right_bias(attend, q_len):
+    inputs = drawn((2, 4, q_len, 8), *2 * [(2, 4, 6, 8)], dtype=torch.float32)
+    bias = causal_lower_right(q_len, 6)
+    want = F.scaled_dot_product_attention(*inputs, attn_mask=bias)
+    assert_near(attend(*inputs, "causal"), want)
+
+
+@TWINS
 @pytest.mark.parametrize("mask", [None, "causal"])
 def test_without_any_key_there_is_nothing_to_look_at(attend, mask):
-    output = attend(normal(0, 2, 3, 4), normal(1, 2, 0, 4), normal(2, 2, 0, 5), mask)
+    output = attend(*drawn((2, 3, 4), (2, 0, 4), (2, 0, 5)), mask)
     assert output.shape == (2, 3, 5)
     assert output.eq(0).all()
 
 
-@pytest.mark.parametrize("attend", TWINS)
+@TWINS
 def test_dropout_drops_weights_and_scales_up_the_rest(attend):
     torch.manual_seed(0)
     query, key = normal(0, 8, 16, 4), normal(1, 8, 16, 4)
@@ -141,23 +136,6 @@ def test_dropout_drops_weights_and_scales_up_the_rest(attend):
     assert 0.70 < kept.float().mean() < 0.80
 
 
-def leaves(*shapes):
-    return [
-        normal(seed, *shape, dtype=torch.float64).requires_grad_()
-        for seed, shape in enumerate(shapes)
-    ]
-
-
-@pytest.mark.parametrize("attend", [attention, fused_attention])
-@pytest.mark.parametrize("mask", ["none", "causal", "Boolean"])
-@pytest.mark.parametrize("n_kv_heads", [2, 1])
-def test_gradients_equal_finite_differences(attend, mask, n_kv_heads):
-    blind = coin_flips(0, 4, 3) & torch.tensor([[False], [True], [True], [True]])
-    mask = {"none": None, "causal": "causal", "Boolean": blind}[mask]
-    inputs = leaves((2, 4, 3), (n_kv_heads, 3, 3), (n_kv_heads, 3, 2))
-    assert gradcheck(lambda *x: attend(*x, mask), inputs)
-
-
 def test_a_learned_bias_gets_a_gradient_too():
-    inputs = leaves((2, 3, 4), (2, 5, 4), (3, 5))
-    assert gradcheck(attention_weights, inputs)
+    leaves = [x.requires_grad_() for x in drawn((2, 3, 4), (2, 5, 4), (3, 5))]
+    assert gradcheck(attention_weights, leaves)
