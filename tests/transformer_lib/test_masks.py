@@ -1,8 +1,10 @@
-"""masks: small cases by hand and every refusal."""
+"""masks: each equals a plain Python loop over its sentence; windows; every refusal."""
 
 import pytest
 import torch
-from samples import normal, without_hook
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import law, normal, without_hook
 from tolerances import assert_near
 
 from transformer_lib.attention import attention
@@ -17,55 +19,70 @@ from transformer_lib.masks import (
 
 BARE = without_hook("transformer_lib/masks")
 P = torch.arange(4)
+PLACES = st.lists(st.integers(0, 12), min_size=1, max_size=8)
+LENGTHS = st.integers(1, 10)
 
 
-def drawn(mask):
-    return ["".join(".#"[int(seen)] for seen in row) for row in mask]
+def looped(may_look, queries, keys):
+    return [[may_look(q, k) for k in keys] for q in queries]
 
 
-def test_causal():
-    assert drawn(causal_mask(P, P)) == ["#...", "##..", "###.", "####"]
+@law
+@given(
+    queries=PLACES, keys=PLACES, window=st.integers(1, 14), prefix=st.integers(0, 14)
+)
+def test_every_mask_equals_a_loop_over_its_sentence(queries, keys, window, prefix):
+    at = torch.tensor(queries), torch.tensor(keys)
+    for mask, may_look in (
+        (causal_mask(*at), lambda q, k: k <= q),
+        (sliding_window_mask(*at, window), lambda q, k: abs(q - k) < window),
+        (prefix_mask(*at, prefix), lambda q, k: k < prefix or k <= q),
+        (document_mask(*at), lambda q, k: q == k),
+    ):
+        assert mask.tolist() == looped(may_look, queries, keys)
 
 
-def test_causal_for_a_chunk_at_the_end():
-    assert drawn(causal_mask(P[2:], P)) == ["###.", "####"]
+@law
+@given(lengths=st.lists(st.integers(0, 9), min_size=1, max_size=5), spare=LENGTHS)
+def test_padding_equals_a_loop(lengths, spare):
+    max_len = max(lengths) + spare - 1 or 1
+    want = [[[k < length for k in range(max_len)]] for length in lengths]
+    assert padding_mask(torch.tensor(lengths), max_len).tolist() == want
+    assert padding_mask(torch.tensor(lengths[0]), max_len).tolist() == want[0]
 
 
-def test_window():
-    assert drawn(sliding_window_mask(P, P, 2)) == ["##..", "###.", ".###", "..##"]
-    assert drawn(sliding_window_mask(P, P, 1)) == ["#...", ".#..", "..#.", "...#"]
-
-
-def test_prefix():
-    assert drawn(prefix_mask(P, P, 2)) == ["##..", "##..", "###.", "####"]
-    assert drawn(prefix_mask(P, P, 0)) == drawn(causal_mask(P, P))
-
-
-def test_padding():
-    mask = padding_mask(torch.tensor([3, 0, 4]), 4)
-    assert mask.shape == (3, 1, 4)
-    assert drawn(mask[:, 0]) == ["###.", "....", "####"]
-
-
-def test_padding_of_one_sequence():
-    assert drawn(padding_mask(torch.tensor(2), 3)) == ["##."]
-
-
-def test_documents():
-    documents = torch.tensor([0, 0, 1, 0])
-    assert drawn(document_mask(documents, documents)) == [
-        "##.#",
-        "##.#",
-        "..#.",
-        "##.#",
-    ]
+@law
+@given(batch=st.integers(1, 3), length=LENGTHS, chunk=LENGTHS, data=st.data())
+def test_masks_join_with_and_for_one_sequence_or_a_batch(batch, length, chunk, data):
+    sizes = st.lists(st.integers(0, length), min_size=batch, max_size=batch)
+    lengths = torch.tensor(data.draw(sizes))
+    keys = torch.arange(length).expand(batch, length)
+    queries = keys[:, -chunk:]
+    joined = (
+        causal_mask(queries, keys)
+        & sliding_window_mask(queries, keys, 3)
+        & prefix_mask(queries, keys, 2)
+        & document_mask(queries // 4, keys // 4)
+        & padding_mask(lengths, length)
+    )
+    assert joined.shape == (batch, min(chunk, length), length)
+    for row in range(batch):
+        want = looped(
+            lambda q, k, n=int(lengths[row]): (
+                k <= q and q - k < 3 and q // 4 == k // 4 and k < n
+            ),
+            queries[row].tolist(),
+            range(length),
+        )
+        assert joined[row].tolist() == want
 
 
 def seen_by(mask, q_len, kv_len, window):
     """Draw which values each query averages, of keys that are all alike."""
     key, value = torch.zeros(1, 1, kv_len, 1), torch.eye(kv_len)[None, None]
     query = torch.zeros(1, 1, q_len, 1)
-    return drawn(windowed(attention, window)(query, key, value, mask)[0, 0] > 0)
+    seen = windowed(attention, window)(query, key, value, mask)[0, 0] > 0
+    return ["".join(".#"[int(look)] for look in row) for row in seen]
 
 
 FAR = torch.tensor([True, False, True, True])
@@ -84,16 +101,10 @@ def test_a_windowed_kernel_joins_the_window_and_the_mask(mask, q_len, want):
     assert seen_by(mask, q_len, 4, 2) == want
 
 
-def test_a_windowed_kernel_keeps_a_bias():
-    query, bias = normal(0, 1, 1, 3, 4), normal(1, 3, 3)
-    near = sliding_window_mask(P[:3], P[:3], 2)
-    want = attention(query, query, query, bias.masked_fill(~near, -torch.inf))
-    assert_near(windowed(attention, 2)(query, query, query, bias), want)
-
-
-def test_a_windowed_kernel_needs_neither_batch_nor_heads():
-    x, near = normal(0, 4, 3), sliding_window_mask(P[2:], P, 2)
-    assert_near(windowed(attention, 2)(x[2:], x, x), attention(x[2:], x, x, near))
+def test_a_windowed_kernel_keeps_a_bias_and_needs_neither_batch_nor_heads():
+    x, bias, near = normal(0, 4, 3), normal(1, 2, 4), sliding_window_mask(P[2:], P, 2)
+    want = attention(x[2:], x, x, bias.masked_fill(~near, -torch.inf))
+    assert_near(windowed(attention, 2)(x[2:], x, x, bias), want)
 
 
 @pytest.mark.parametrize("mask", [None, "causal", P[None] > 0])
@@ -109,31 +120,18 @@ def test_a_window_that_reaches_everything_leaves_the_mask_alone(mask):
     assert asked == [(mask, 0.5)]
 
 
-REFUSED = {
-    "a kernel without a window": (
-        lambda: BARE.windowed(attention, 0),
-        r"window must be at least 1 \(the token itself\), got 0",
-    ),
-    "no window": (
-        lambda: BARE.sliding_window_mask(P, P, 0),
-        r"window must be at least 1 \(the token itself\), got 0",
-    ),
-    "negative prefix": (
-        lambda: BARE.prefix_mask(P, P, -1),
-        "prefix_length must not be negative, got -1",
-    ),
-    "longer than the padding": (
-        lambda: BARE.padding_mask(torch.tensor([2, 5]), 4),
-        r"lengths must lie between 0 and max_len=4, got \[2, 5\]",
-    ),
-    "negative length": (
-        lambda: BARE.padding_mask(torch.tensor([-1]), 4),
-        r"lengths must lie between 0 and max_len=4, got \[-1\]",
-    ),
-}
+WINDOW = r"window must be at least 1 \(the token itself\), got 0"
+LENGTH = "lengths must lie between 0 and max_len=4, got "
+REFUSED = [
+    (WINDOW, lambda: BARE.windowed(attention, 0)),
+    (WINDOW, lambda: BARE.sliding_window_mask(P, P, 0)),
+    ("prefix_length must not be negative, got -1", lambda: BARE.prefix_mask(P, P, -1)),
+    (LENGTH + r"\[2, 5\]", lambda: BARE.padding_mask(torch.tensor([2, 5]), 4)),
+    (LENGTH + r"\[-1\]", lambda: BARE.padding_mask(torch.tensor([-1]), 4)),
+]
 
 
-@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_fit_is_refused(call, message):
+@pytest.mark.parametrize(("message", "call"), REFUSED)
+def test_what_does_not_fit_is_refused(message, call):
     with pytest.raises(ValueError, match=message):
         call()
