@@ -1,5 +1,6 @@
 """What holds for every cache: it saves work and changes no number."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -23,7 +24,7 @@ PARTS = st.fixed_dictionaries(
         "residual": st.sampled_from(["pre", "post"]),
         "norm": st.sampled_from(["layer", "rms", "batch"]),
         "n_kv_heads": st.sampled_from([4, 2, 1]),
-        "window": st.sampled_from([None, 1, 2, 4]),
+        "window": st.sampled_from([None, 1, 2, 4, 20]),
         "d_head": st.sampled_from([None, 6]),
     }
 )
@@ -57,16 +58,25 @@ def with_cache(call, cuts, positions=None, mask=None, **words):
     return torch.cat(said, dim=1)
 
 
+def drawn_decoder(positions, parts, seed, batch=2):
+    """Return a config, its decoder, and tokens to read."""
+    config = tiny(positions=positions, **parts)
+    return config, model(Decoder, config), draw_tokens(seed, batch, ROOM)
+
+
 @EVERY_KIND
 @few
 @given(seed=SEEDS, cuts=CUTS, parts=PARTS)
 def test_any_chunking_of_a_decoder_equals_no_cache(positions, seed, cuts, parts):
-    config = tiny(positions=positions, **parts)
-    decoder, tokens = model(Decoder, config), draw_tokens(seed, 2, ROOM)
-    cache = double_cache(config)
-    got = with_cache(lambda part: decoder(tokens[:, part], cache=cache), cuts)
-    assert_near(got, decoder(tokens))
-    assert [store.length for store in cache] == [ROOM, ROOM]
+    config, decoder, tokens = drawn_decoder(positions, parts, seed)
+    short, long = double_cache(config), double_cache(replace(config, window=None))
+    for cache in (short, long):
+        got = with_cache(lambda part, c=cache: decoder(tokens[:, part], cache=c), cuts)
+        assert_near(got, decoder(tokens))
+        assert [store.length for store in cache] == [ROOM, ROOM]
+    if config.window is not None:
+        kept = min(ROOM, config.window - 1)
+        assert {x.shape[2] for s in short for x in (s.key, s.value)} == {kept}
 
 
 @EVERY_KIND
@@ -77,19 +87,23 @@ def test_any_chunking_of_a_decoder_equals_no_cache(positions, seed, cuts, parts)
     parts=PARTS,
     spare=st.tuples(st.integers(0, 6), st.integers(0, 6)),
 )
-def test_any_chunking_of_texts_padded_on_the_left_equals_the_texts_alone(
+def test_texts_padded_on_the_left_equal_the_texts_alone(
     positions, seed, cuts, parts, spare
 ):
-    config = tiny(positions=positions, **parts)
-    decoder, tokens = model(Decoder, config), draw_tokens(seed, 2, ROOM)
+    config, decoder, tokens = drawn_decoder(positions, parts, seed)
+    places, mask = padded_on_the_left(spare)
     cache = double_cache(config)
-    got = with_cache(
+    whole = decoder(tokens, positions=places, mask=mask)
+    chunked = with_cache(
         lambda part, **words: decoder(tokens[:, part], cache=cache, **words),
         cuts,
-        *padded_on_the_left(spare),
+        places,
+        mask,
     )
     for row, hidden in enumerate(spare):
-        assert_near(got[row, hidden:], decoder(tokens[row, None, hidden:])[0])
+        want = decoder(tokens[row, None, hidden:])[0]
+        assert_near(whole[row, hidden:], want)
+        assert_near(chunked[row, hidden:], want)
 
 
 @EVERY_KIND
@@ -119,21 +133,6 @@ def test_any_chunking_of_a_translation_equals_no_cache(
             cuts,
         )
         assert_near(got, want)
-
-
-@EVERY_KIND
-@few
-@given(seed=SEEDS, cuts=CUTS, window=st.integers(1, 14))
-def test_a_window_needs_no_more_than_its_own_cache(positions, seed, cuts, window):
-    config = tiny(positions=positions, window=window)
-    decoder, tokens = model(Decoder, config), draw_tokens(seed, 2, ROOM)
-    short, long = double_cache(config), double_cache(tiny(n_kv_heads=4))
-    for part in chunks(cuts):
-        want = decoder(tokens[:, part], cache=long)
-        assert_near(decoder(tokens[:, part], cache=short), want)
-        kept = min(part.stop, window - 1)
-        assert {store.key.shape[2] for store in short} == {kept}
-        assert {store.value.shape[2] for store in short} == {kept}
 
 
 @few
@@ -177,13 +176,6 @@ def test_eight_bits_never_turn_a_sign(dtype, seed):
     assert values.equal(-keys)
 
 
-KINDS_OF_STORE = {
-    "layer": (LayerCache, {}),
-    "eight bits": (Int8Cache, {}),
-    "window": (LayerCache, {"window": 4}),
-}
-
-
 @pytest.mark.parametrize("store", [LayerCache, Int8Cache])
 @EVERY_KIND
 @few
@@ -196,8 +188,7 @@ KINDS_OF_STORE = {
 def test_after_a_rewind_the_forgotten_tokens_leave_no_trace(
     *, positions, store, seed, length, more, parts
 ):
-    config = tiny(positions=positions, **parts)
-    decoder, tokens = model(Decoder, config), draw_tokens(seed, 2, ROOM)
+    config, decoder, tokens = drawn_decoder(positions, parts, seed)
     rewound, fresh = (double_cache(config, layer=store) for _ in range(2))
     for cache in (rewound, fresh):
         decoder(tokens[:, :length], cache=cache)
@@ -205,11 +196,12 @@ def test_after_a_rewind_the_forgotten_tokens_leave_no_trace(
     for layer in rewound:
         layer.rewind(length)
     rest = tokens[:, length:]
-    want = decoder(rest, cache=fresh)
-    assert decoder(rest, cache=rewound).equal(want)
+    assert decoder(rest, cache=rewound).equal(decoder(rest, cache=fresh))
 
 
-@pytest.mark.parametrize("name", KINDS_OF_STORE)
+@pytest.mark.parametrize(
+    ("store", "window"), [(LayerCache, None), (Int8Cache, None), (LayerCache, 4)]
+)
 @EVERY_KIND
 @few
 @given(
@@ -218,11 +210,10 @@ def test_after_a_rewind_the_forgotten_tokens_leave_no_trace(
     rows=st.lists(st.integers(0, 2), min_size=1, max_size=5),
 )
 def test_selected_rows_go_on_as_if_they_had_always_stood_there(
-    positions, name, seed, length, rows
+    *, positions, store, window, seed, length, rows
 ):
-    store, parts = KINDS_OF_STORE[name]
-    config = tiny(positions=positions, n_kv_heads=2, **parts)
-    decoder, tokens = model(Decoder, config), draw_tokens(seed, 3, ROOM)
+    parts = {"n_kv_heads": 2, "window": window}
+    config, decoder, tokens = drawn_decoder(positions, parts, seed, batch=3)
     moved = double_cache(config, batch=3, layer=store)
     fresh = double_cache(config, batch=len(rows), layer=store)
     decoder(tokens[:, :length], cache=moved)
