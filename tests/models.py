@@ -52,3 +52,8 @@ def draw_tokens(seed: int, *shape: int) -> Tensor:
     """Draw tokens of the tiny vocabulary."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(0, TINY.vocab_size, shape, generator=generator)
+
+
+def count(module: nn.Module) -> int:
+    """Count the numbers that a model learns; those of tied matrices once."""
+    return sum(parameter.numel() for parameter in module.parameters())

@@ -8,29 +8,17 @@ from tolerances import assert_near
 
 from transformer_lib.attention import attention
 from transformer_lib.blocks import embedding_layer
-from transformer_lib.encoder import (
-    Classifier,
-    Encoder,
-    each_token,
-    mean_of_tokens,
-)
+from transformer_lib.encoder import Classifier, Encoder, each_token, mean_of_tokens
 from transformer_lib.masks import padding_mask
 
 BARE = without_hook("transformer_lib/encoder")
-TOKENS = draw_tokens(0, 2, 5)
+TOKENS, LENGTHS = draw_tokens(0, 2, 5), torch.tensor([5, 2])
 
 
 def test_an_encoder_is_an_embedding_and_a_stack():
     encoder = model(Encoder, tiny())
     assert encoder(TOKENS).equal(encoder.stack(encoder.embedding(TOKENS)))
     assert encoder.config == tiny()
-
-
-def test_the_last_token_changes_the_first_state():
-    encoder = model(Encoder, tiny())
-    others = TOKENS.clone()
-    others[:, -1] = (others[:, -1] + 1) % 13
-    assert (encoder(others) - encoder(TOKENS))[:, 0].abs().amax() > 1e-3
 
 
 def test_the_kernel_is_a_value():
@@ -50,29 +38,21 @@ STATES = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [8.0, 9.0]]] * 3)
 REAL = padding_mask(torch.tensor([3, 2, 0]), 3)[:, 0]
 
 
-def test_the_mean_is_of_the_real_tokens():
+def test_the_mean_is_of_the_real_tokens_and_each_token_stays():
     assert mean_of_tokens(STATES, None).tolist() == [[4.0, 5.0]] * 3
     assert mean_of_tokens(STATES, REAL).tolist() == [[4.0, 5.0], [2.0, 3.0], [0.0, 0.0]]
-
-
-def test_each_token_stays():
     assert each_token(STATES, REAL) is STATES
 
 
-def test_one_label_for_a_text_or_one_for_each_token():
-    assert Classifier(tiny(), 3)(TOKENS).shape == (2, 3)
-    assert Classifier(tiny(), 3, pool=each_token)(TOKENS).shape == (2, 5, 3)
-
-
 @pytest.mark.parametrize("pool", [mean_of_tokens, each_token])
-def test_a_classifier_does_not_read_the_padding(pool):
+def test_a_classifier_labels_texts_or_tokens_and_does_not_read_the_padding(pool):
     torch.manual_seed(0)
     classifier = Classifier(tiny(), 3, pool=pool).double().eval()
-    lengths = torch.tensor([5, 2])
     alone = classifier(TOKENS[1:, :2])[0]
-    together = classifier(TOKENS, lengths)[1]
+    assert alone.shape == ((3,) if pool is mean_of_tokens else (2, 3))
+    together = classifier(TOKENS, LENGTHS)[1]
     assert_near(together if pool is mean_of_tokens else together[:2], alone)
-    assert not classifier(TOKENS)[1].equal(classifier(TOKENS, lengths)[1])
+    assert not classifier(TOKENS)[1].equal(together)
 
 
 def test_the_pool_learns_what_is_real():
@@ -84,7 +64,7 @@ def test_the_pool_learns_what_is_real():
 
     classifier = Classifier(tiny(), 3, pool=pool)
     classifier(TOKENS)
-    classifier(TOKENS, torch.tensor([5, 2]))
+    classifier(TOKENS, LENGTHS)
     assert asked[0] is None
     assert asked[1].tolist() == [[True] * 5, [True, True, False, False, False]]
 

@@ -15,7 +15,6 @@ from transformers.models.llama.modeling_llama import (
 from transformer_lib.positions import (
     RotaryPositions,
     RotaryScaling,
-    alibi_slopes,
     apply_rotary,
     sinusoid,
 )
@@ -34,12 +33,6 @@ def test_sinusoid_is_the_formula_of_section_3_5(d_model):
     assert_near(
         sinusoid(torch.tensor(positions), d_model), torch.tensor(want), ANGLE_TOLERANCE
     )
-
-
-def test_alibi_slopes_of_eight_and_sixteen_heads_as_published():
-    assert alibi_slopes(8).tolist() == [2.0**-h for h in range(1, 9)]
-    sixteen = torch.tensor([2 ** (-h / 2) for h in range(1, 17)], dtype=torch.float64)
-    assert_near(alibi_slopes(16), sixteen)
 
 
 def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
@@ -90,14 +83,10 @@ def hugging_face(parameters):
 
 
 @pytest.mark.parametrize(("parameters", "ours"), KINDS.values(), ids=KINDS)
-def test_clocks_have_the_same_speeds(parameters, ours):
-    want = hugging_face(parameters).inv_freq.double()
+def test_clocks_have_the_same_speeds_and_queries_turn_the_same_way(parameters, ours):
+    theirs = hugging_face(parameters)
+    want = theirs.inv_freq.double()
     assert_near(ours.speeds(D_HEAD) / want, torch.ones_like(want), ANGLE_TOLERANCE)
-
-
-@pytest.mark.parametrize(("parameters", "ours"), KINDS.values(), ids=KINDS)
-def test_queries_turn_the_same_way(parameters, ours):
     query, positions = normal(0, 2, 3, LENGTH, D_HEAD), torch.arange(LENGTH)[None]
-    cos, sin = hugging_face(parameters)(query, positions)
-    want, _ = apply_rotary_pos_emb(query, query, cos, sin)
-    assert_near(ours.rotation(positions)(query), want, ANGLE_TOLERANCE)
+    turned, _ = apply_rotary_pos_emb(query, query, *theirs(query, positions))
+    assert_near(ours.rotation(positions)(query), turned, ANGLE_TOLERANCE)
