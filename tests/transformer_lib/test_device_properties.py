@@ -4,46 +4,27 @@ The default is "meta" here, whose tensors hold no numbers and mix with no others
 a machine without a second device, it finds each tensor that is made on the first.
 """
 
-from dataclasses import replace
-
 import pytest
 import torch
+from models import draw_tokens, model, tiny
 from samples import coin_flips, normal
 
 from transformer_lib.attention import attention, fused_attention
-from transformer_lib.blocks import Config
 from transformer_lib.cache import Int8Cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.masks import padding_mask, windowed
 from transformer_lib.positions import apply_rotary, sinusoid
-from transformer_lib.sampling import (
-    beam_search,
-    beam_translate,
-    generate,
-    translate,
-)
+from transformer_lib.sampling import beam_search, beam_translate, generate, translate
 from transformer_lib.training import cross_entropy, language_model_loss
 
-SMALL = Config(
-    vocab_size=13,
-    d_model=16,
-    n_layers=2,
-    n_heads=2,
-    d_ff=24,
-    max_len=24,
-    positions="learned",
-)
-TOKENS = torch.tensor([[3, 1, 4, 1, 5], [0, 0, 9, 2, 6]])
-LENGTHS = torch.tensor([5, 3])
+TOKENS, LENGTHS = draw_tokens(0, 2, 5), torch.tensor([5, 3])
 SETTINGS = {"max_new_tokens": 4, "end_id": 2}
 HEADS = [normal(i, 2, 4, 5, 8) for i in range(3)]
-
-
-def model(family=Decoder, **changes):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
-        return family(replace(SMALL, **changes)).eval()
+LEARNED, ALIBI = (
+    model(Decoder, tiny(positions=kind), torch.float32) for kind in ("learned", "alibi")
+)
+BOTH = model(EncoderDecoder, tiny(positions="learned"), torch.float32)
 
 
 def text(steps):
@@ -54,8 +35,6 @@ def whole(found):
     return torch.cat((found.tokens, found.scores[:, None]), dim=1)
 
 
-DECODER, BOTH = model(), model(EncoderDecoder)
-ALIBI = model(positions="alibi")
 LOGITS = normal(0, 2, 5, 13)
 MASKS = {
     "none": None,
@@ -73,15 +52,15 @@ CASES |= {
     "padding": lambda: padding_mask(LENGTHS, 5),
     "window": lambda: windowed(fused_attention, 2)(*HEADS, "causal"),
     "loss": lambda: cross_entropy(LOGITS, TOKENS, label_smoothing=0.1),
-    "loss of a model": lambda: language_model_loss(DECODER, TOKENS)[0],
+    "loss of a model": lambda: language_model_loss(LEARNED, TOKENS)[0],
     "ALiBi": lambda: ALIBI(TOKENS),
-    "whole cache": lambda: text(generate(DECODER, TOKENS, LENGTHS, **SETTINGS)),
-    "eight bits": lambda: text(generate(DECODER, TOKENS, layer=Int8Cache, **SETTINGS)),
+    "whole cache": lambda: text(generate(LEARNED, TOKENS, LENGTHS, **SETTINGS)),
+    "eight bits": lambda: text(generate(LEARNED, TOKENS, layer=Int8Cache, **SETTINGS)),
     "ALiBi with a cache": lambda: text(generate(ALIBI, TOKENS, LENGTHS, **SETTINGS)),
     "translation": lambda: text(
         translate(BOTH, TOKENS, LENGTHS, start_id=1, **SETTINGS)
     ),
-    "beams": lambda: whole(beam_search(DECODER, TOKENS, LENGTHS, width=3, **SETTINGS)),
+    "beams": lambda: whole(beam_search(LEARNED, TOKENS, LENGTHS, width=3, **SETTINGS)),
     "beams of a target": lambda: whole(
         beam_translate(BOTH, TOKENS, LENGTHS, start_id=1, width=3, **SETTINGS)
     ),
