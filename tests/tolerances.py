@@ -54,7 +54,6 @@ def assert_same(
         weights = normal(9, *output.shape, dtype=output.dtype).to(output.device)
         gradients = torch.autograd.grad((output * weights).sum(), leaves)
         found.append([output, *gradients])
-    assert found[1][0].any()
     for got, want in zip(*found, strict=True):
         assert want.isfinite().all()
         assert_near(got, want)

@@ -5,7 +5,9 @@ from itertools import product
 import pytest
 import torch
 import torch.nn.functional as F
-from samples import coin_flips, normal
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import coin_flips, law, normal
 from tolerances import assert_near, assert_same
 from torch.autograd import gradcheck
 from torch.nn.attention.bias import causal_lower_right
@@ -90,21 +92,50 @@ def test_a_float32_bias_serves_bfloat16_queries():
     assert_twins_agree(inputs, normal(3, 4, 5, 5))
 
 
+SIZES = st.integers(1, 12)
+SHARED = {
+    "seed": st.integers(0, 2**31),
+    "q_len": SIZES,
+    "kv_len": SIZES,
+    "width": st.integers(1, 9),
+    "heads": st.sampled_from([(1, 1), (4, 4), (4, 2), (4, 1), (6, 3)]),
+}
+
+
+def drawn_heads(seed, q_len, kv_len, width, heads):
+    """Draw queries, keys and values of one sequence."""
+    lengths = zip((heads[0], heads[1], heads[1]), (q_len, kv_len, kv_len), strict=True)
+    return [
+        normal(seed + i, 1, n_heads, length, width, dtype=torch.float64)
+        for i, (n_heads, length) in enumerate(lengths)
+    ]
+
+
 @TWINS
-@pytest.mark.parametrize("n_kv_heads", [4, 2, 1])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("mask", ["none", "causal", "Boolean", "Float"])
-def test_equal_to_scaled_dot_product_attention(attend, n_kv_heads, dtype, mask):
-    inputs = drawn((2, 4, 6, 8), *2 * [(2, n_kv_heads, 6, 8)], dtype=dtype)
-    ours, theirs = {
-        "none": (None, {}),
-        "causal": ("causal", {"is_causal": True}),
-        "Boolean": 2 * (coin_flips(3, 6, 6),),
-        "Float": 2 * (normal(4, 6, 6, dtype=dtype),),
-    }[mask]
-    theirs = theirs if isinstance(theirs, dict) else {"attn_mask": theirs}
-    want = F.scaled_dot_product_attention(*inputs, enable_gqa=True, **theirs)
-    assert_near(attend(*inputs, ours), want)
+@pytest.mark.parametrize("kind", ["none", "Boolean", "Float"])
+@law
+@given(**SHARED)
+def test_equal_to_scaled_dot_product_attention(*, attend, kind, seed, q_len, **sizes):
+    inputs = drawn_heads(seed, q_len, **sizes)
+    mask = {
+        "none": None,
+        "Boolean": coin_flips(seed, q_len, sizes["kv_len"]),
+        "Float": normal(seed + 9, q_len, sizes["kv_len"], dtype=torch.float64),
+    }[kind]
+    want = F.scaled_dot_product_attention(*inputs, attn_mask=mask, enable_gqa=True)
+    assert_near(attend(*inputs, mask), want)
+
+
+@law
+@given(**SHARED)
+def test_rows_sum_to_one_or_to_zero(seed, q_len, **sizes):
+    query, key, _ = drawn_heads(seed, q_len, **sizes)
+    mask = coin_flips(seed, q_len, sizes["kv_len"])
+    weights = attention_weights(query, key, mask)
+    want = mask.any(-1).double().expand(weights.shape[:-1])
+    assert_near(weights.sum(-1), want)
+    assert (weights >= 0).all()
+    assert weights.masked_select(~mask).eq(0).all()
 
 
 @TWINS

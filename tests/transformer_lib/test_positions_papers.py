@@ -12,12 +12,9 @@ from transformers.models.llama.modeling_llama import (
     apply_rotary_pos_emb,
 )
 
-from transformer_lib.positions import (
-    RotaryPositions,
-    RotaryScaling,
-    apply_rotary,
-    sinusoid,
-)
+from transformer_lib.blocks import POSITIONS
+from transformer_lib.decoder import LLAMA_3_2_1B
+from transformer_lib.positions import RotaryPositions, apply_rotary, sinusoid
 
 
 @pytest.mark.parametrize("d_model", [2, 6, 512])
@@ -58,17 +55,8 @@ LLAMA_3_2 = {
     "original_max_position_embeddings": 8192,
 }
 KINDS = {
-    "plain": (
-        {"rope_type": "default", "rope_theta": 10_000.0},
-        RotaryPositions(base=10_000.0),
-    ),
-    "scaled": (
-        LLAMA_3_2,
-        RotaryPositions(
-            base=500_000.0,
-            scaling=RotaryScaling(factor=32.0, low=1.0, high=4.0, trained_len=8192),
-        ),
-    ),
+    "plain": ({"rope_type": "default", "rope_theta": 10_000.0}, RotaryPositions()),
+    "scaled": (LLAMA_3_2, POSITIONS["rotary"](LLAMA_3_2_1B)),
 }
 
 
