@@ -41,8 +41,11 @@ MASKS = {
 CASES = list(product(MASKS, LENGTHS, (4, 2, 1), DTYPES))
 
 
-def drawn(*shapes, dtype=torch.float64, device="cpu"):
-    return [normal(i, *s, dtype=dtype, device=device) for i, s in enumerate(shapes)]
+def drawn(*shapes, seed=0, dtype=torch.float64, device="cpu"):
+    return [
+        normal(seed + i, *shape, dtype=dtype, device=device)
+        for i, shape in enumerate(shapes)
+    ]
 
 
 def assert_twins_agree(inputs, mask):
@@ -92,45 +95,32 @@ def test_a_float32_bias_serves_bfloat16_queries():
     assert_twins_agree(inputs, normal(3, 4, 5, 5))
 
 
-SIZES = st.integers(1, 12)
-SHARED = {
-    "seed": st.integers(0, 2**31),
-    "q_len": SIZES,
-    "kv_len": SIZES,
-    "width": st.integers(1, 9),
-    "heads": st.sampled_from([(1, 1), (4, 4), (4, 2), (4, 1), (6, 3)]),
-}
-
-
-def drawn_heads(seed, q_len, kv_len, width, heads):
-    """Draw queries, keys and values of one sequence."""
-    lengths = zip((heads[0], heads[1], heads[1]), (q_len, kv_len, kv_len), strict=True)
-    return [
-        normal(seed + i, 1, n_heads, length, width, dtype=torch.float64)
-        for i, (n_heads, length) in enumerate(lengths)
-    ]
+@st.composite
+def sequences(draw):
+    """Draw queries, keys and values of one sequence, a Boolean mask and a bias."""
+    n_heads, n_kv_heads = draw(st.sampled_from([(1, 1), (4, 4), (4, 1), (6, 3)]))
+    q_len, kv_len = draw(st.tuples(*2 * [st.integers(1, 12)]))
+    width, seed = draw(st.integers(1, 9)), draw(st.integers(0, 2**31))
+    shapes = (n_heads, q_len), (n_kv_heads, kv_len), (n_kv_heads, kv_len)
+    inputs = drawn(*((1, *shape, width) for shape in shapes), seed=seed)
+    bias = normal(seed + 9, q_len, kv_len, dtype=torch.float64)
+    return inputs, coin_flips(seed, q_len, kv_len), bias
 
 
 @TWINS
-@pytest.mark.parametrize("kind", ["none", "Boolean", "Float"])
 @law
-@given(**SHARED)
-def test_equal_to_scaled_dot_product_attention(*, attend, kind, seed, q_len, **sizes):
-    inputs = drawn_heads(seed, q_len, **sizes)
-    mask = {
-        "none": None,
-        "Boolean": coin_flips(seed, q_len, sizes["kv_len"]),
-        "Float": normal(seed + 9, q_len, sizes["kv_len"], dtype=torch.float64),
-    }[kind]
-    want = F.scaled_dot_product_attention(*inputs, attn_mask=mask, enable_gqa=True)
-    assert_near(attend(*inputs, mask), want)
+@given(sequence=sequences())
+def test_equal_to_scaled_dot_product_attention(attend, sequence):
+    inputs, may_look, bias = sequence
+    for mask in (None, may_look, bias):
+        want = F.scaled_dot_product_attention(*inputs, attn_mask=mask, enable_gqa=True)
+        assert_near(attend(*inputs, mask), want)
 
 
 @law
-@given(**SHARED)
-def test_rows_sum_to_one_or_to_zero(seed, q_len, **sizes):
-    query, key, _ = drawn_heads(seed, q_len, **sizes)
-    mask = coin_flips(seed, q_len, sizes["kv_len"])
+@given(sequence=sequences())
+def test_rows_sum_to_one_or_to_zero(sequence):
+    (query, key, _), mask, _ = sequence
     weights = attention_weights(query, key, mask)
     want = mask.any(-1).double().expand(weights.shape[:-1])
     assert_near(weights.sum(-1), want)
