@@ -45,6 +45,11 @@ def test_the_base_reaches_every_function(base):
     assert_near(embedded[0, 2:], want)
 
 
+def test_fractions_are_positions_too():
+    half = torch.tensor([0.5])
+    assert_near(sinusoid(half, 2), torch.tensor([[math.sin(0.5), math.cos(0.5)]]))
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_rotate_keeps_the_dtype(dtype):
     x, positions = normal(0, 3, 4, dtype=dtype), torch.arange(3)

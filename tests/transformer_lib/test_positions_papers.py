@@ -23,7 +23,7 @@ def test_sinusoid_is_the_formula_of_section_3_5(d_model):
         angle = position / 10_000 ** (2 * (column // 2) / d_model)
         return math.cos(angle) if column % 2 else math.sin(angle)
 
-    positions = [0, 1, 2, 17, 63]
+    positions = [-3, 0, 1, 2, 17, 63]
     want = [[wave(p, column) for column in range(d_model)] for p in positions]
     exact = sinusoid(torch.tensor(positions).double(), d_model)
     assert_near(exact, torch.tensor(want, dtype=torch.float64))
@@ -34,7 +34,7 @@ def test_sinusoid_is_the_formula_of_section_3_5(d_model):
 
 def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
     """Su et al. 2021, equation 15, pairs (2i, 2i + 1) with one block per plane."""
-    x, position = normal(0, 6, dtype=torch.float64), 5.0
+    x, position = normal(0, 6, dtype=torch.float64), -5.5
     blocks = []
     for i in range(3):
         angle = position * 10_000 ** (-2 * i / 6)
