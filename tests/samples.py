@@ -1,6 +1,7 @@
 """Random tensors, and the library as its users import it: without the shape hook."""
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -21,6 +22,11 @@ def normal(
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randn(*shape, generator=generator, dtype=torch.float64)
     return drawn.to(device, dtype)
+
+
+def double(numbers: Sequence[float] | float) -> Tensor:
+    """Return Python's numbers as a tensor that holds all their digits."""
+    return torch.tensor(numbers, dtype=torch.float64)
 
 
 def coin_flips(seed: int, *shape: int) -> Tensor:

@@ -1,9 +1,18 @@
-"""training.loop, its schedules: the corners of both curves, and every refusal."""
+"""training.loop, its schedules: equal to others', and smooth whatever the numbers."""
 
 import math
 
 import pytest
-from samples import without_hook
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import refused
+from samples import double, law, without_hook
+from tolerances import TOLERANCE, assert_near
+from torch import nn
+from torch.optim import SGD
+from torch.optim.lr_scheduler import CosineAnnealingLR, LinearLR, SequentialLR
+from transformers import get_cosine_schedule_with_warmup
 
 from transformer_lib.training import noam, warmup_cosine
 
@@ -11,75 +20,85 @@ BARE = without_hook("transformer_lib/training/loop")
 HALF = {"peak": 1.0, "warmup": 10, "total": 30, "floor": 0.2}
 
 
-def test_noam_has_the_peak_of_the_paper_s_base_model():
-    rates = {step: noam(step, d_model=512, warmup=4000) for step in range(12_001)}
-    assert rates[0] == 0
-    assert max(rates, key=rates.get) == 4000
-    assert math.isclose(rates[4000], 1 / math.sqrt(512 * 4000))
-    assert math.isclose(rates[2000], rates[4000] / 2)
-    assert math.isclose(rates[12_000], rates[4000] / math.sqrt(3))
+def some_optimizer():
+    return SGD([nn.Parameter(torch.zeros(1))], lr=0.3)
 
 
-@pytest.mark.parametrize(
-    ("step", "rate"),
-    [(0, 0.0), (1, 0.1), (5, 0.5), (10, 1.0), (20, 0.6), (30, 0.2), (31, 0.2)],
+def assert_same_rates(scheduler, n, **numbers):
+    """Compare the rates of updates 0, 1, 2, ... with those of PyTorch's scheduler."""
+    want = []
+    for _ in range(n):
+        want += scheduler.get_last_lr()
+        scheduler.optimizer.step()
+        scheduler.step()
+    got = [warmup_cosine(step, peak=0.3, **numbers) for step in range(n)]
+    assert_near(double(got), double(want))
+
+
+@pytest.mark.parametrize(("warmup", "total"), [(5, 20), (0, 7), (1, 2)])
+def test_the_cosine_is_that_of_hugging_face(warmup, total):
+    theirs = get_cosine_schedule_with_warmup(some_optimizer(), warmup, total)
+    assert_same_rates(theirs, total + 1, warmup=warmup, total=total)
+
+
+def test_the_cosine_with_a_floor_is_that_of_pytorch():
+    optimizer = some_optimizer()
+    rise = LinearLR(optimizer, start_factor=1e-12, total_iters=5)
+    fall = CosineAnnealingLR(optimizer, T_max=15, eta_min=0.1)
+    theirs = SequentialLR(optimizer, [rise, fall], milestones=[5])
+    assert_same_rates(theirs, 21, warmup=5, total=20, floor=0.1)
+
+
+@law
+@given(
+    d_model=st.integers(1, 4096),
+    warmup=st.integers(1, 4000),
+    step=st.integers(0, 12_000),
 )
-def test_warmup_cosine_at_its_corners(step, rate):
-    assert math.isclose(warmup_cosine(step, **HALF), rate)
+def test_noam_rises_in_a_line_and_falls_as_the_root_of_the_step(d_model, warmup, step):
+    rise, fall = step / warmup, math.sqrt(warmup / max(step, 1))
+    rate = noam(step, d_model=d_model, warmup=warmup)
+    assert math.isclose(rate, min(rise, fall) / math.sqrt(d_model * warmup))
 
 
-def test_the_wave_is_flat_at_both_ends_and_steep_in_the_middle():
-    wave = [warmup_cosine(step, peak=1.0, warmup=0, total=100) for step in (1, 50, 99)]
-    assert wave[0] > 0.999
-    assert math.isclose(wave[1], 0.5)
-    assert 0 < wave[2] < 0.001
+@law
+@given(
+    peak=st.floats(1e-6, 10),
+    share=st.floats(0, 1),
+    warmup=st.integers(0, 50),
+    rest=st.integers(1, 200),
+    step=st.integers(1, 300),
+)
+def test_warmup_cosine_has_no_jump_and_one_peak(peak, share, warmup, rest, step):
+    floor, total = peak * share, warmup + rest
+
+    def rate(at):
+        return warmup_cosine(at, peak=peak, warmup=warmup, total=total, floor=floor)
+
+    assert rate(warmup) == max(map(rate, range(total + 5))) or share == 1
+    assert math.isclose(rate(warmup), peak)
+    assert rate(total) == rate(total + step) == floor
+    steepest = max(peak / max(warmup, 1), (peak - floor) * math.pi / 2 / rest)
+    rounding = peak * TOLERANCE[torch.float64]
+    assert abs(rate(step) - rate(step - 1)) <= steepest + rounding
+    assert (rate(step) > rate(step - 1)) == (step <= warmup)
 
 
-def test_the_floor_is_zero_unless_asked_for():
-    assert warmup_cosine(30, peak=1.0, warmup=10, total=30) == 0
-
-
-def test_without_warmup_the_first_rate_is_the_peak():
-    assert warmup_cosine(0, peak=3.0, warmup=0, total=5) == 3.0
-
-
-REFUSED = {
-    "noam before the start": (
-        lambda: BARE.noam(-1, d_model=8, warmup=4),
-        "step must not be negative, got -1",
-    ),
-    "cosine before the start": (
-        lambda: BARE.warmup_cosine(-2, **HALF),
-        "step must not be negative, got -2",
-    ),
-    "noam without warmup": (
-        lambda: BARE.noam(1, d_model=8, warmup=0),
-        "d_model and warmup must be at least 1, got d_model=8, warmup=0",
-    ),
-    "noam without width": (
-        lambda: BARE.noam(1, d_model=0, warmup=4),
-        "d_model and warmup must be at least 1, got d_model=0, warmup=4",
-    ),
-    "nothing after the warmup": (
-        lambda: BARE.warmup_cosine(1, peak=1.0, warmup=5, total=5),
-        "warmup must not be negative and must end before total, got warmup=5, total=5",
-    ),
-    "negative warmup": (
-        lambda: BARE.warmup_cosine(1, peak=1.0, warmup=-1, total=5),
-        "warmup must not be negative and must end before total, got warmup=-1",
-    ),
-    "floor above the peak": (
-        lambda: BARE.warmup_cosine(1, peak=1.0, warmup=1, total=5, floor=2.0),
-        r"floor must lie between 0 and peak, got floor=2\.0, peak=1\.0",
-    ),
-    "negative floor": (
-        lambda: BARE.warmup_cosine(1, peak=1.0, warmup=1, total=5, floor=-0.1),
-        r"floor must lie between 0 and peak, got floor=-0\.1",
-    ),
-}
-
-
-@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_fit_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_what_does_not_fit_is_refused():
+    for step, rate in (
+        (-1, lambda step: BARE.noam(step, d_model=8, warmup=4)),
+        (-2, lambda step: BARE.warmup_cosine(step, **HALF)),
+    ):
+        with refused(f"step must not be negative, got {step}"):
+            rate(step)
+    for sizes in ({"d_model": 8, "warmup": 0}, {"d_model": 0, "warmup": 4}):
+        got = "d_model={d_model}, warmup={warmup}".format(**sizes)
+        with refused(f"d_model and warmup must be at least 1, got {got}"):
+            BARE.noam(1, **sizes)
+    order = "warmup must not be negative and must end before total, got "
+    for warmup in (30, -1):
+        with refused(f"{order}warmup={warmup}, total=30"):
+            BARE.warmup_cosine(1, **HALF | {"warmup": warmup})
+    for floor in (2.0, -0.1):
+        with refused(f"floor must lie between 0 and peak, got floor={floor}, peak=1.0"):
+            BARE.warmup_cosine(1, **HALF | {"floor": floor})
