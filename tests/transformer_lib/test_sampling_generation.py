@@ -1,19 +1,24 @@
 """generate and translate: what is read, yielded, put back and refused."""
 
-from dataclasses import replace
+import re
 from itertools import islice
 
 import pytest
 import torch
+from models import tiny
+from refusals import refused
+from sampled import SMALL, broken_model, model, texts
 from tolerances import assert_near
+from torch import nn
 
-from transformer_lib.blocks import Config
 from transformer_lib.cache import Int8Cache, LayerCache
+from transformer_lib.checkpoints import load_model, save_model
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.sampling import (
     beam_search,
     beam_translate,
+    column_major,
     generate,
     greedy,
     pad_left,
@@ -21,29 +26,7 @@ from transformer_lib.sampling import (
 )
 from transformer_lib.sampling.validation import check_prompts
 
-SMALL = Config(
-    vocab_size=13,
-    d_model=16,
-    n_layers=2,
-    n_heads=2,
-    d_ff=24,
-    max_len=24,
-    positions="learned",  # the waves of the others are in float32
-    tied=False,
-    scale_embeddings=True,  # else an untrained model says one word again and again
-)
 PROMPTS = torch.tensor([[3, 1, 4, 1], [5, 9, 2, 6]])
-
-
-def model(family=Decoder, seed=17, **changes):
-    """Return a model in float64, in which no rounding turns one token into another."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return family(replace(SMALL, **changes)).double().eval()
-
-
-def texts(steps):
-    return torch.stack(list(steps), dim=1).tolist()
 
 
 class Spy:
@@ -60,17 +43,9 @@ class Spy:
 def test_translation_equals_reading_everything_again():
     full, spy = model(EncoderDecoder), Spy()
     sources, lengths = torch.tensor([[3, 1, 4, 1], [5, 9, 0, 0]]), torch.tensor([4, 2])
-    steps = translate(
-        full,
-        sources,
-        lengths,
-        start_id=1,
-        end_id=None,
-        max_new_tokens=8,
-        choose=spy,
-    )
+    settings = {"start_id": 1, "end_id": None, "max_new_tokens": 8, "choose": spy}
     target = torch.full((2, 1), 1)
-    for step, token in enumerate(steps):
+    for step, token in enumerate(translate(full, sources, lengths, **settings)):
         with torch.no_grad():
             logits = full(sources, target, source_lengths=lengths)[:, -1]
         assert_near(spy.seen[step], logits)
@@ -132,20 +107,16 @@ def test_nothing_is_masked_without_padding():
     assert masks == ["causal"] * 6
 
 
-class Stores(LayerCache):
-    """Counts how many are made, and how large."""
-
-    made = ()
-
-    def __init__(self, *shape, **kinds):
-        super().__init__(*shape, **kinds)
-        Stores.made += (self.key.shape,)
-
-
 def test_the_cache_is_made_once_with_room_for_all():
-    Stores.made = ()
+    made = []
+
+    class Stores(LayerCache):
+        def __init__(self, *shape, **kinds):
+            super().__init__(*shape, **kinds)
+            made.append(self.key.shape)
+
     texts(generate(model(), PROMPTS, max_new_tokens=7, layer=Stores))
-    assert Stores.made == ((2, 2, 11, 8),) * 2
+    assert made == [(2, 2, 11, 8)] * 2
 
 
 def test_another_kind_of_store_is_used():
@@ -156,53 +127,28 @@ def test_another_kind_of_store_is_used():
     assert 1e-5 < rounded < 0.1  # eight bits: near, but not the same
 
 
-def modes(decoder):
-    return [part.training for part in decoder.modules()]
-
-
-def in_mixed_modes():
-    """Return a model in training, but for one part, with a dropout that would show."""
-    decoder = model(dropout=0.5).train()
+def test_dropout_is_off_and_every_part_gets_its_mode_back_however_it_ends():
+    decoder = model(dropout=0.5).train()  # a dropout that would show
     decoder.stack.blocks[1].eval()
-    return decoder
 
+    def modes():
+        return [part.training for part in decoder.modules()]
 
-def fail(_):
-    raise RuntimeError("a choice went wrong")
-
-
-def test_dropout_is_off_and_every_part_gets_its_mode_back():
-    decoder = in_mixed_modes()
-    before = modes(decoder)
-    got = texts(generate(decoder, PROMPTS, max_new_tokens=9))
-    assert modes(decoder) == before
-    assert got == texts(generate(decoder.eval(), PROMPTS, max_new_tokens=9))
-
-
-def test_the_modes_come_back_from_an_exception():
-    decoder = in_mixed_modes()
-    before = modes(decoder)
-    with pytest.raises(RuntimeError, match="a choice went wrong"):
-        next(generate(decoder, PROMPTS, max_new_tokens=9, choose=fail))
-    assert modes(decoder) == before
-
-
-def test_the_modes_come_back_from_a_dropped_iterator():
-    decoder = in_mixed_modes()
-    before = modes(decoder)
-    steps = generate(decoder, PROMPTS, max_new_tokens=9)
-    assert modes(decoder) == before  # nothing happens before the first token
+    before, options = modes(), {"max_new_tokens": 9}
+    got = texts(generate(decoder, PROMPTS, **options))
+    assert modes() == before
+    with pytest.raises(ZeroDivisionError):
+        next(generate(decoder, PROMPTS, **options, choose=lambda _: 1 / 0))
+    assert modes() == before
+    beam_search(decoder, PROMPTS, width=2, **options)
+    assert modes() == before
+    steps = generate(decoder, PROMPTS, **options)
+    assert modes() == before  # nothing happens before the first token
     next(steps)
-    assert not any(modes(decoder))
+    assert not any(modes())
     del steps
-    assert modes(decoder) == before
-
-
-def test_beam_search_gives_the_modes_back():
-    decoder = in_mixed_modes()
-    before = modes(decoder)
-    beam_search(decoder, PROMPTS, width=2, max_new_tokens=3)
-    assert modes(decoder) == before
+    assert modes() == before
+    assert got == texts(generate(decoder.eval(), PROMPTS, **options))
 
 
 def test_the_reader_of_tokens_keeps_its_own_gradients():
@@ -229,115 +175,97 @@ def test_pad_left():
     assert lengths.tolist() == [2, 1, 3]
     assert tokens.dtype == lengths.dtype == torch.int64
     assert pad_left([[1], [2, 3]])[0].tolist() == [[0, 1], [2, 3]]
+    with refused(r"pad_left needs prompts of at least one token, got lengths \[\]"):
+        pad_left([])
+    with refused(r"least one token, got lengths \[2, 0\]; begin each with a start tok"):
+        pad_left([[1, 2], []])
 
 
 def test_a_text_may_fill_the_model():
-    decoder = model()
-    assert len(texts(generate(decoder, PROMPTS, max_new_tokens=20))[0]) == 20
+    assert len(texts(generate(model(), PROMPTS, max_new_tokens=36))[0]) == 36
 
 
-def written(**changes):
-    settings = {"start_id": 1, "end_id": 2, "max_new_tokens": 3} | changes
-    sources = settings.pop("sources", PROMPTS)
-    return lambda: translate(model(EncoderDecoder), sources, **settings)
-
-
-def going_on(prompts=PROMPTS, lengths=None, **changes):
-    settings = {"max_new_tokens": 3} | changes
-    return lambda: generate(model(), prompts, lengths, **settings)
-
-
-IDS = "ids must be from 0 to vocab_size - 1 = 12, got "
-EMPTY = "generation needs texts of at least one token, got a batch of shape "
-REFUSED = {
-    "no prompts": (
-        lambda: pad_left([]),
-        r"pad_left needs prompts of at least one token, got lengths \[\]",
-    ),
-    "an empty prompt": (
-        lambda: pad_left([[1, 2], []]),
-        r"at least one token, got lengths \[2, 0\]; begin each with a start token",
-    ),
-    "no column": (going_on(PROMPTS[:, :0]), EMPTY + r"\(2, 0\)"),
-    "no row": (going_on(PROMPTS[:0]), EMPTY + r"\(0, 4\)"),
-    "no source": (written(sources=PROMPTS[:, :0]), EMPTY + r"\(2, 0\)"),
-    "too large": (going_on(PROMPTS + 8), IDS + "largest id 17"),
-    "too small": (going_on(PROMPTS - 2), IDS + "least id -1"),
-    "no such end": (going_on(end_id=13), IDS + "end id 13"),
-    "no such padding": (going_on(pad_id=-1), IDS + "pad id -1"),
-    "no such start": (written(start_id=99), IDS + "start id 99"),
-    "no such end of a target": (written(end_id=13), IDS + "end id 13"),
-    "no such padding of a target": (written(pad_id=13), IDS + "pad id 13"),
-    "no such end of a beam": (
-        lambda: beam_search(model(), PROMPTS, width=2, max_new_tokens=3, end_id=13),
-        IDS + "end id 13",
-    ),
-    "no such padding of a beam": (
-        lambda: beam_translate(
-            model(EncoderDecoder),
-            PROMPTS,
-            start_id=1,
-            end_id=2,
-            width=2,
-            max_new_tokens=3,
-            pad_id=13,
-        ),
-        IDS + "pad id 13",
-    ),
-    "no new tokens": (
-        going_on(max_new_tokens=0),
-        "max_new_tokens must be at least 1, got 0",
-    ),
-    "no new tokens in a target": (
-        written(max_new_tokens=0),
-        "max_new_tokens must be at least 1, got 0",
-    ),
-    "one token too many": (
-        going_on(max_new_tokens=21),
-        r"text and new tokens must fit max_len=24, got 4 \+ 21; shorten them, or build",
-    ),
-    "one token too many in a target": (
-        written(max_new_tokens=24),
-        r"text and new tokens must fit max_len=24, got 1 \+ 24",
-    ),
-    "a long source": (
-        written(sources=torch.zeros(1, 25, dtype=torch.int64)),
-        "a source must fit max_len=24, got 25 tokens",
-    ),
-    "lengths of others": (
-        lambda: check_prompts(SMALL, PROMPTS, torch.tensor([4]), 1),
-        r"there must be one length per text, got lengths of shape \(1,\) for 2 texts",
-    ),
-    "an empty row": (
-        going_on(lengths=torch.tensor([0, 4])),
-        r"lengths must be from 1 to the width 4 of the batch, got \[0, 4\]",
-    ),
-    "a row longer than itself": (
-        going_on(lengths=torch.tensor([4, 5])),
-        r"lengths must be from 1 to the width 4 of the batch, got \[4, 5\]",
-    ),
+TARGETS = {"start_id": 1, "end_id": 2}
+WAYS = {
+    generate: (Decoder, {}),
+    beam_search: (Decoder, {"width": 2}),
+    translate: (EncoderDecoder, TARGETS),
+    beam_translate: (EncoderDecoder, {**TARGETS, "width": 2}),
 }
 
 
-@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_fit_is_refused_before_the_first_token(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+@pytest.mark.parametrize("way", WAYS)
+def test_what_does_not_fit_is_refused_before_the_first_token(way):
+    family, settings = WAYS[way]
+    net = model(family)
+
+    def refuse(message, texts=PROMPTS, lengths=None, **changes):
+        with refused(message):
+            way(net, texts, lengths, **{"max_new_tokens": 3, **settings, **changes})
+
+    for empty in (PROMPTS[:, :0], PROMPTS[:0]):
+        shape = re.escape(str(tuple(empty.shape)))
+        refuse(
+            f"needs texts of at least one token, got a batch of shape {shape}", empty
+        )
+    ids = "ids must be from 0 to vocab_size - 1 = 12, got "
+    refuse(f"{ids}largest id 17", PROMPTS + 8)
+    refuse(f"{ids}least id -1", PROMPTS - 2)
+    refuse(f"{ids}end id 13", end_id=13)
+    refuse(f"{ids}pad id -1", pad_id=-1)
+    refuse("max_new_tokens must be at least 1, got 0", max_new_tokens=0)
+    for lengths in ([0, 4], [4, 5]):
+        message = f"lengths must be from 1 to the width 4 of the batch, got {lengths}"
+        refuse(re.escape(message), lengths=torch.tensor(lengths))
+    n_read = 4 if family is Decoder else 1
+    long = rf"text and new tokens must fit max_len=40, got {n_read} \+ {41 - n_read}; "
+    refuse(f"{long}shorten them, or build", max_new_tokens=41 - n_read)
+    if family is EncoderDecoder:
+        refuse(f"{ids}start id 99", start_id=99)
+        source = torch.zeros(1, 41, dtype=torch.int64)
+        refuse("a source must fit max_len=40, got 41 tokens", source)
 
 
-@pytest.mark.parametrize(
-    "choose", [lambda logits: logits.argmax(), lambda logits: logits.amax(-1)]
-)
-def test_a_choice_that_is_no_token_per_row_is_refused(choose):
-    steps = generate(model(), PROMPTS, max_new_tokens=3, choose=choose)
-    with pytest.raises(ValueError, match="choose must return one token id per row"):
-        next(steps)
+def test_one_length_for_two_texts_is_refused():
+    with refused(r"one length per text, got lengths of shape \(1,\) for 2 texts"):
+        check_prompts(SMALL, PROMPTS, torch.tensor([4]), 1)
+
+
+def test_a_choice_that_is_no_token_per_row_is_refused():
+    for choose in (torch.argmax, lambda logits: logits.amax(-1)):
+        steps = generate(model(), PROMPTS, max_new_tokens=3, choose=choose)
+        with refused("choose must return one token id per row"):
+            next(steps)
 
 
 def test_a_broken_model_is_refused_in_words():
-    decoder = model()
-    decoder.stack.norm.weight.data.fill_(torch.nan)
-    with pytest.raises(
-        ValueError, match="the largest logit of each row must be finite"
-    ):
-        next(generate(decoder, PROMPTS, max_new_tokens=3))
+    with refused("the largest logit of each row must be finite, got nan"):
+        next(generate(broken_model(), PROMPTS, max_new_tokens=3))
+    with refused("the largest logit of each row must be finite, got nan"):
+        beam_search(broken_model(), PROMPTS, width=2, max_new_tokens=2)
+
+
+def test_matrices_column_by_column_keep_numbers_ties_and_texts(tmp_path):
+    torch.manual_seed(0)
+    before = Decoder(tiny(bias=True)).eval()
+    torch.manual_seed(0)
+    after = column_major(Decoder(tiny(bias=True)).eval())
+    for old, new in zip(before.parameters(), after.parameters(), strict=True):
+        assert old.equal(new)
+        assert new.stride() == ((1, len(new)) if new.ndim == 2 else (1,))
+    assert after.embedding.weight is after.unembedding.weight
+    assert_near(after(PROMPTS), before(PROMPTS))
+    got, want = (texts(generate(m, PROMPTS, max_new_tokens=9)) for m in (after, before))
+    assert got == want
+    after(PROMPTS).square().sum().backward()  # it can still learn and be saved
+    torch.optim.AdamW(after.parameters()).step()
+    save_model(after, tmp_path / "model")
+    again, _ = load_model(tmp_path / "model")
+    for mine, loaded in zip(after.parameters(), again.parameters(), strict=True):
+        assert mine.equal(loaded)
+
+
+def test_other_shapes_are_left_alone():
+    net = nn.Conv1d(2, 3, 4)
+    want = net.weight.stride()
+    assert column_major(net).weight.stride() == want
