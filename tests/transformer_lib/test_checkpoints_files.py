@@ -5,23 +5,14 @@ import pickle
 
 import pytest
 import torch
+from checkpoint_folders import equal
+from refusals import refused
 from safetensors import safe_open
 from samples import normal
 from torch import nn
 
-from transformer_lib.blocks import Config
 from transformer_lib.checkpoints import fill, read_safetensors, write_safetensors
 from transformer_lib.checkpoints.files import new_folder
-from transformer_lib.decoder import Decoder
-
-TINY = {
-    "vocab_size": 11,
-    "d_model": 8,
-    "n_layers": 1,
-    "n_heads": 2,
-    "d_ff": 12,
-    "max_len": 16,
-}
 
 
 class Tied(nn.Module):
@@ -46,13 +37,6 @@ def state(dtype=torch.float32):
 
 def bits(model):
     return {name: tensor.clone() for name, tensor in model.state_dict().items()}
-
-
-def equal(one, other):
-    return one.keys() == other.keys() and all(
-        torch.equal(one[name], other[name]) and one[name].dtype == other[name].dtype
-        for name in one
-    )
 
 
 def test_a_file_holds_what_was_written(tmp_path):
@@ -84,9 +68,7 @@ def test_a_pickle_under_another_name_is_not_run(tmp_path):
     trap, path = tmp_path / "trap", tmp_path / "model.safetensors"
     with path.open("wb") as file:
         pickle.dump({"weight": Touch(trap)}, file)
-    with pytest.raises(
-        ValueError, match="weights must come from a whole safetensors file"
-    ):
+    with refused("weights must come from a whole safetensors file"):
         read_safetensors(path)
     assert not trap.exists()
     pickle.loads(path.read_bytes())["weight"].close()
@@ -98,10 +80,7 @@ def test_a_truncated_file_is_refused(tmp_path, length):
     path = tmp_path / "model.safetensors"
     write_safetensors(path, state())
     path.write_bytes(path.read_bytes()[:length])
-    with pytest.raises(
-        ValueError,
-        match=r"a whole safetensors file, got '.*model\.sa.*; fetch it again",
-    ):
+    with refused(r"a whole safetensors file, got '.*model\.sa.*; fetch it again"):
         read_safetensors(path)
 
 
@@ -141,9 +120,6 @@ def test_tensors_choose_the_dtype_unless_the_caller_does():
 
 
 MISFITS = {
-    "missing": ({"one.bias": None}, r"one\.bias is missing instead of \(3,\)"),
-    "extra": ({"two.bias": normal(0, 3)}, r"two\.bias is \(3,\) instead of nothing"),
-    "misshapen": ({"one.bias": normal(0, 4)}, r"one\.bias is \(4,\) instead of \(3,\)"),
     "whole numbers": (
         {"one.bias": torch.arange(3)},
         r"one\.bias is \(3,\) of torch\.int64 instead of \(3,\)",
@@ -159,8 +135,8 @@ MISFITS = {
     ),
     "all at once": (
         {"one.bias": None, "other.bias": normal(0, 4), "two": normal(0, 1)},
-        r"fit the model's config, got: one\.bias is missing .*; other\.bias is \(4,\) "
-        r".*; two is \(1,\) instead of nothing",
+        r"fit the model's config, got: one\.bias is missing instead of \(3,\); other\."
+        r"bias is \(4,\) instead of \(3,\); two is \(1,\) instead of nothing",
     ),
     "two values for a tie": (
         {"other.weight": normal(9, 3, 3)},
@@ -174,25 +150,15 @@ def test_a_state_that_does_not_fit_changes_nothing(change, message):
     model, changed = Tied(), {**state(), **change}
     given = {name: t for name, t in changed.items() if t is not None}
     before, parameters = bits(model), list(model.parameters())
-    with pytest.raises(ValueError, match=message):
+    with refused(message):
         fill(model, given)
     assert equal(model.state_dict(), before)
     assert all(a is b for a, b in zip(model.parameters(), parameters, strict=True))
 
 
 def test_weights_are_no_whole_numbers():
-    with pytest.raises(
-        ValueError, match=r"the dtype of weights must be .* got torch\.int8"
-    ):
+    with refused(r"the dtype of weights must be .* got torch\.int8"):
         fill(Tied(), state(), dtype=torch.int8)
-
-
-def test_a_decoder_fills_another():
-    one, other = (Decoder(Config(**TINY)) for _ in range(2))
-    fill(other, one.state_dict())
-    tokens = torch.arange(11)[None]
-    assert torch.equal(one(tokens), other(tokens))
-    assert other.unembedding is other.embedding
 
 
 def test_a_folder_gets_its_name_when_all_is_written(tmp_path):
@@ -230,12 +196,8 @@ def test_a_failure_leaves_no_trace(tmp_path):
 def test_what_stands_there_stays(tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/file").write_text("mine")
-    with (
-        pytest.raises(
-            ValueError, match=r"a model must be saved into a .*, got '.*folder"
-        ),
-        new_folder(tmp_path / name),
-    ):
+    message = r"a model must be saved into a .*, got '.*folder"
+    with refused(message), new_folder(tmp_path / name):
         pass
     assert (tmp_path / "folder/file").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]

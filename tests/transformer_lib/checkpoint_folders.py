@@ -1,0 +1,19 @@
+"""What the tests of checkpoints share: to change a file, and to compare tensors."""
+
+import json
+
+import torch
+
+
+def change_json(path, **fields):
+    """Set fields of a JSON file; None takes one away."""
+    saved = {**json.loads(path.read_text()), **fields}
+    path.write_text(json.dumps({k: v for k, v in saved.items() if v is not None}))
+
+
+def equal(one, other):
+    """Say whether two dictionaries hold the same tensors, to the bit."""
+    return one.keys() == other.keys() and all(
+        torch.equal(one[name], other[name]) and one[name].dtype == other[name].dtype
+        for name in one
+    )
