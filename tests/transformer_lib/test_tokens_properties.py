@@ -80,21 +80,6 @@ def test_merges_are_learned_as_the_definition_says(counts):
 
 
 @law
-@given(counts=CORPORA, data=st.data())
-def test_the_order_of_words_decides_nothing(counts, data):
-    n_merges = min(6, len(learned_slowly(counts, 6)))
-    shuffled = dict(data.draw(st.permutations(list(counts.items()))))
-    assert learn_merges(shuffled, n_merges) == learn_merges(counts, n_merges)
-
-
-@law
-@given(words=st.permutations(MANUAL.split()[:99]))
-def test_the_order_of_the_text_decides_nothing(words):
-    text, sorted_text = (" " + " ".join(order) for order in (words, sorted(words)))
-    assert Tokenizer.train(text, 300) == Tokenizer.train(sorted_text, 300)
-
-
-@law
 @given(word=st.lists(st.integers(0, 2), max_size=40), counts=CORPORA)
 def test_encoding_a_word_repeats_what_training_did(word, counts):
     merges = learned_slowly(counts, 9)
