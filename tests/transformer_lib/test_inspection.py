@@ -2,8 +2,11 @@
 
 import pytest
 import torch
-from models import TINY, draw_tokens, model, tiny
-from samples import coin_flips, normal, without_hook
+from hypothesis import given
+from hypothesis import strategies as st
+from models import KINDS, TINY, draw_tokens, model, tiny
+from refusals import refused
+from samples import coin_flips, law, normal, without_hook
 from tolerances import assert_near
 from torch import nn
 
@@ -27,6 +30,8 @@ BARE = without_hook("transformer_lib/inspection")
 TOKENS = draw_tokens(0, 3, 9)
 FIRST = "stack.blocks.0.attention.layer"
 SECOND = "stack.blocks.1.attention.layer"
+SEEDS = st.integers(0, 2**31)
+LENGTHS = st.integers(1, 12)
 PLACES = torch.arange(9)
 CAUSAL = causal_mask(PLACES, PLACES)
 KERNELS = {
@@ -68,13 +73,12 @@ def test_self_and_cross_attention_go_by_different_names():
     with record_attention(net) as record:
         net(TOKENS, draw_tokens(1, 3, 5), source_lengths=lengths)
     shapes = {name: tuple(weights.shape) for name, weights in record.items()}
+    layers = {"encoder": {"attention": 9}, "decoder": {"attention": 5, "cross": 9}}
     assert shapes == {
-        "encoder.blocks.0.attention.layer": (3, 4, 9, 9),
-        "encoder.blocks.1.attention.layer": (3, 4, 9, 9),
-        "decoder.blocks.0.attention.layer": (3, 4, 5, 5),
-        "decoder.blocks.0.cross.layer": (3, 4, 5, 9),
-        "decoder.blocks.1.attention.layer": (3, 4, 5, 5),
-        "decoder.blocks.1.cross.layer": (3, 4, 5, 9),
+        f"{stack}.blocks.{i}.{kind}.layer": (3, 4, own["attention"], kv_len)
+        for stack, own in layers.items()
+        for i in (0, 1)
+        for kind, kv_len in own.items()
     }
     cross = record["decoder.blocks.1.cross.layer"]
     assert (cross[1, ..., 4:] == 0).all()
@@ -133,31 +137,40 @@ def test_gradients_pass_a_recorded_layer_but_not_its_record():
     assert not any(weights.requires_grad for weights in record.values())
 
 
-def silenced(net, name, heads):
-    """Return a copy whose last matrix of a layer cannot hear the given heads."""
+def silenced(net, heads):
+    """Return a copy whose last matrices of layers cannot hear the given heads."""
     twin = Decoder(net.config).double().eval()
     twin.load_state_dict(net.state_dict())
-    layer = twin.get_submodule(name)
-    d_head = layer.d_head
-    with torch.no_grad():
-        for head in heads:
-            layer.out.weight[:, head * d_head : (head + 1) * d_head] = 0
+    for name, chosen in heads.items():
+        layer = twin.get_submodule(name)
+        for head in chosen:
+            columns = slice(head * layer.d_head, (head + 1) * layer.d_head)
+            layer.out.weight.data[:, columns] = 0
     return twin
 
 
-@pytest.mark.parametrize("name", [FIRST, SECOND])
-@pytest.mark.parametrize("heads", [[0], [3, 1], range(4), []], ids=str)
-def test_an_ablated_head_is_one_that_nobody_hears(name, heads):
+ABLATED = [
+    {FIRST: [0]},
+    {FIRST: [3, 1]},
+    {SECOND: [2, 0]},
+    {SECOND: range(4)},
+    {FIRST: [1], SECOND: [2]},
+    {FIRST: []},
+]
+
+
+@pytest.mark.parametrize("heads", ABLATED, ids=str)
+def test_an_ablated_head_is_one_that_nobody_hears(heads):
     net = model(Decoder, tiny(n_kv_heads=2))
-    with ablate_heads(net, {name: heads}):
+    with ablate_heads(net, heads):
         got = net(TOKENS)
-    assert_near(got, silenced(net, name, heads)(TOKENS).detach())
-    assert got.equal(net(TOKENS)) == (len(heads) == 0)
+    assert_near(got, silenced(net, heads)(TOKENS).detach())
+    assert got.equal(net(TOKENS)) == (heads == {FIRST: []})
 
 
 def test_gradients_pass_an_ablated_layer():
     net = Decoder(TINY).double()
-    twin = silenced(net, FIRST, [2])
+    twin = silenced(net, {FIRST: [2]})
     twin(TOKENS).sum().backward()
     with ablate_heads(net, {FIRST: [2]}):
         net(TOKENS).sum().backward()
@@ -165,14 +178,6 @@ def test_gradients_pass_an_ablated_layer():
     twin.get_submodule(FIRST).out.weight.grad[:, unheard] = 0
     for got, want in zip(net.parameters(), twin.parameters(), strict=True):
         assert_near(got.grad, want.grad)
-
-
-def test_heads_of_several_layers_can_be_ablated_at_once():
-    net = model(Decoder, TINY)
-    with ablate_heads(net, {FIRST: [1], SECOND: [2]}):
-        got = net(TOKENS)
-    twin = silenced(silenced(net, FIRST, [1]), SECOND, [2])
-    assert_near(got, twin(TOKENS).detach())
 
 
 def test_the_replacement_sees_only_the_chosen_heads_and_may_be_their_mean():
@@ -220,96 +225,129 @@ def test_the_lens_shows_what_shorter_models_say(residual):
         assert_near(lens[n_layers - 1], shorter(TOKENS).detach())
 
 
-def test_the_scores_are_means_over_one_diagonal():
-    weights = torch.arange(2 * 25, dtype=torch.float64).reshape(1, 2, 5, 5)
-    before = torch.tensor([5 + 11 + 17 + 23, 4 * 25 + 56]) / 4
-    assert_near(previous_token_score(weights), before.double())
-    # the tokens are a b a b a, and b follows the a of place 0
-    again = torch.tensor([11 + 17 + 23, 3 * 25 + 51]) / 3
-    assert_near(induction_score(weights, 2), again.double())
-    # a b c a b: place 3 looks at place 1, place 4 at place 2
-    later = torch.tensor([16 + 22, 2 * 25 + 38]) / 2
-    assert_near(induction_score(weights, 3), later.double())
+@law
+@given(seed=SEEDS, period=st.integers(2, 6), more=st.integers(1, 9))
+def test_the_scores_are_means_over_the_queries_that_can_look_back(seed, period, more):
+    length = period + more
+    weights = normal(seed, 2, 3, length, length, dtype=torch.float64)
+    before = [weights[..., i, i - 1] for i in range(1, length)]
+    assert_near(previous_token_score(weights), torch.stack(before).mean(dim=(0, 1)))
+    # what followed the token one period ago
+    again = [weights[..., i, i - period + 1] for i in range(period, length)]
+    assert_near(induction_score(weights, period), torch.stack(again).mean(dim=(0, 1)))
 
 
-def test_the_shortest_sequences_that_have_a_score():
-    weights = torch.arange(9.0).reshape(1, 1, 3, 3)
-    assert previous_token_score(weights[..., :2, :2]).tolist() == [3.0]
-    assert induction_score(weights, 2).tolist() == [7.0]
+def test_weights_that_hold_no_answer_are_refused():
+    def weights(*shape):
+        return torch.ones(1, 2, *shape)
 
-
-def test_the_scores_are_means_over_the_batch():
-    weights = coin_flips(0, 6, 3, 8, 8).double()
-    each = [induction_score(row[None], 4) for row in weights]
-    assert_near(induction_score(weights, 4), torch.stack(each).mean(dim=0))
+    assert previous_token_score(weights(2, 2)).tolist() == [1.0, 1.0]
+    with refused("at least 2 tokens, got q_len=1, kv_len=1"):
+        BARE.previous_token_score(weights(1, 1))
+    with refused("got q_len=1, kv_len=5"):
+        BARE.previous_token_score(weights(1, 5))
+    with refused("a score needs the weights of a whole sequence of at least 5 tokens"):
+        BARE.induction_score(weights(4, 4), 4)
+    with refused("got q_len=4, kv_len=7"):
+        BARE.induction_score(weights(4, 7), 2)
+    with refused("period must be at least 2 tokens, got 1"):
+        BARE.induction_score(weights(4, 4), 1)
 
 
 @pytest.mark.parametrize("look", [record_attention, lambda net: ablate_heads(net, {})])
 def test_a_model_without_attention_is_refused(look):
     message = "a model to look into must contain MultiHeadAttention, got none in Linear"
-    with pytest.raises(ValueError, match=message), look(nn.Linear(2, 2)):
+    with refused(message), look(nn.Linear(2, 2)):
         pass
 
 
-NOWHERE = {
-    "a layer of no name": (
-        {"stack.blocks.0.attention": [0]},
-        r"heads are chosen by the names of attention layers, \['stack.*'\], "
-        r"got \['stack.blocks.0.attention'\]",
-    ),
-    "a head too many": (
-        {FIRST: [0], SECOND: [1, 4]},
-        rf"heads of {SECOND} must be from 0 to n_heads - 1 = 3, got \[1, 4\]",
-    ),
-    "a head from the end": ({FIRST: [-1]}, r"n_heads - 1 = 3, got \[-1\]"),
-}
-
-
-@pytest.mark.parametrize(("heads", "message"), NOWHERE.values(), ids=NOWHERE)
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        (
+            {"stack.blocks.0.attention": [0]},
+            r"heads are chosen by the names of attention layers, \['stack.*'\], "
+            r"got \['stack.blocks.0.attention'\]",
+        ),
+        (
+            {FIRST: [0], SECOND: [1, 4]},
+            rf"heads of {SECOND} must be from 0 to n_heads - 1 = 3, got \[1, 4\]",
+        ),
+        ({FIRST: [-1]}, r"n_heads - 1 = 3, got \[-1\]"),
+    ],
+)
 def test_heads_that_do_not_exist_are_refused_before_anything_changes(heads, message):
     net = model(Decoder, TINY)
-    with pytest.raises(ValueError, match=message), ablate_heads(net, heads):
+    with refused(message), ablate_heads(net, heads):
         pass
     assert not any(part._forward_pre_hooks for part in net.modules())
 
 
-UNFIT = {
-    "one token": (
-        BARE.previous_token_score,
-        (),
-        (1, 1),
-        "at least 2 tokens, got q_len",
-    ),
-    "one row of many": (BARE.previous_token_score, (), (1, 5), "got q_len=1, kv_len=5"),
-    "one copy": (
-        BARE.induction_score,
-        (4,),
-        (4, 4),
-        "a score needs the weights of a whole sequence of at least 5 tokens",
-    ),
-    "with a cache": (BARE.induction_score, (2,), (4, 7), "got q_len=4, kv_len=7"),
-    "period of one": (
-        BARE.induction_score,
-        (1,),
-        (4, 4),
-        "period must be at least 2 tokens, got 1",
-    ),
-}
+@st.composite
+def decoders(draw):
+    config = tiny(
+        positions=draw(st.sampled_from(KINDS)),
+        n_kv_heads=draw(st.sampled_from([1, 2, 4])),
+        window=draw(st.sampled_from([None, 1, 4])),
+    )
+    # a new one each time: what one try leaves behind must not reach the next
+    return model.__wrapped__(
+        Decoder, config, attend=draw(st.sampled_from([attention, fused_attention]))
+    )
 
 
-@pytest.mark.parametrize(
-    ("score", "more", "shape", "message"), UNFIT.values(), ids=UNFIT
-)
-def test_weights_that_hold_no_answer_are_refused(score, more, shape, message):
-    with pytest.raises(ValueError, match=message):
-        score(torch.ones(1, 2, *shape), *more)
+def traces(net):
+    """Return all that a look could leave behind in a model."""
+    return [
+        {key: dict(x) if isinstance(x, dict) else x for key, x in vars(part).items()}
+        for part in net.modules()
+    ]
 
 
-def test_an_encoder_can_be_recorded_with_any_mask():
-    net = model(Encoder, TINY)
-    mask = coin_flips(4, 3, 9, 9)
+def as_before(net, before):
+    # not in an assert, whose words about all of a model would fill the screen
+    return traces(net) == before
+
+
+@law
+@given(net=decoders(), seed=SEEDS, length=LENGTHS)
+def test_looking_changes_nothing(net, seed, length):
+    tokens = draw_tokens(seed, 2, length)
+    want, before = net(tokens), traces(net)
     with record_attention(net) as record:
-        net(TOKENS, mask=mask)
-    hidden = ~mask[:, None].expand(3, 4, 9, 9)
-    assert (record[FIRST][hidden] == 0).all()
-    assert (record[FIRST][~hidden] > 0).all()
+        assert net(tokens).equal(want)
+    assert logit_lens(net, tokens)[-1].equal(want)
+    with ablate_heads(net, {SECOND: [0, 3]}):
+        net(tokens)
+    assert as_before(net, before)
+    assert net(tokens).equal(want)
+    assert list(record) == list(attention_layers(net))
+
+
+@law
+@given(net=decoders(), seed=SEEDS)
+def test_an_error_leaves_no_trace_either(net, seed):
+    tokens = draw_tokens(seed, 2, 4)
+    before = traces(net)
+    with (
+        pytest.raises(ZeroDivisionError),
+        record_attention(net),
+        ablate_heads(net, {SECOND: [1]}, lambda x: 1 / 0),
+    ):
+        net(tokens)
+    with refused("tokens must be from 0"):
+        logit_lens(net, tokens + 99)
+    assert as_before(net, before)
+
+
+@law
+@given(seed=SEEDS, length=LENGTHS, kind=st.sampled_from(KINDS))
+def test_recorded_rows_sum_to_one_or_see_nothing(seed, length, kind):
+    net = model(Encoder, tiny(positions=kind))
+    mask = coin_flips(seed, 2, length, length)
+    with record_attention(net) as record:
+        net(draw_tokens(seed, 2, length), mask=mask)
+    sees = mask.any(dim=-1)[:, None].expand(2, 4, length).double()
+    for weights in record.values():
+        assert (weights[~mask[:, None].expand_as(weights)] == 0).all()
+        assert_near(weights.sum(dim=-1), sees)
