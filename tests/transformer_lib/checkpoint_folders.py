@@ -1,6 +1,7 @@
-"""What the tests of checkpoints share: to change a file, and to compare tensors."""
+"""What tests of files with weights share."""
 
 import json
+import os
 
 import torch
 
@@ -17,3 +18,10 @@ def equal(one, other):
         torch.equal(one[name], other[name]) and one[name].dtype == other[name].dtype
         for name in one
     )
+
+
+class Bomb:
+    """Ends the process when it is unpickled."""
+
+    def __reduce__(self):
+        return (os.abort, ())

@@ -88,6 +88,33 @@ def test_a_wide_beam_finds_the_best_target_of_each_source(alpha):
         assert_near(found.scores[row], torch.tensor(score, dtype=torch.float64))
 
 
+def searched_slowly(decoder, width, n):
+    """Search with lists: what ends leaves its place to the likeliest that goes on."""
+    beam, finished = [(0.0, [])], []
+    for length in range(1, n + 1):
+        longer = []
+        for score, text in beam:
+            log_p = decoder(torch.tensor([PROMPT + text]))[0, -1].log_softmax(-1)
+            longer += [(score + p, [*text, t]) for t, p in enumerate(log_p.tolist())]
+        longer.sort(reverse=True)
+        ended = [pair for pair in longer[:width] if pair[1][-1] == END]
+        beam = [pair for pair in longer if pair[1][-1] != END][:width]
+        finished += [
+            (score / length_penalty(length, 2.0), text)
+            for score, text in ended + (beam if length == n else [])
+        ]
+    return max(finished)[1]
+
+
+@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize("seed", [7, 19, 33, 51])  # a lost place would show
+def test_an_ended_text_leaves_its_place_in_the_beam(seed, width):
+    decoder = model(seed=seed, **SIZES | {"vocab_size": 6})
+    settings = {"max_new_tokens": 6, "alpha": 2.0, "end_id": END}
+    found = beam_search(decoder, torch.tensor([PROMPT]), width=width, **settings)
+    assert found.tokens[0].tolist() == searched_slowly(decoder, width, 6)
+
+
 @pytest.mark.parametrize("end_id", [None, *range(8)])
 def test_width_1_is_greedy(end_id):
     prompts = torch.tensor([[1, 2], [20, 4], [9, 9]])

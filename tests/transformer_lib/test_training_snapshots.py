@@ -13,6 +13,7 @@ from functools import partial
 
 import pytest
 import torch
+from checkpoint_folders import Bomb
 from refusals import refused
 from safetensors import safe_open
 from safetensors.torch import save_file
@@ -304,15 +305,10 @@ def test_a_file_without_its_note_is_refused(path, saved, note):
     assert_refused(path, Run(seed=1))
 
 
-class Bomb:
-    def __reduce__(self):
-        return (os.abort, ())
-
-
-@pytest.mark.parametrize("write", [torch.save, lambda bomb, p: p.write_bytes(bomb)])
-def test_a_pickle_is_refused_and_not_run(path, write):
-    bomb = Bomb() if write is torch.save else pickle.dumps(Bomb())
-    write(bomb, path)
+@pytest.mark.parametrize("dump", [torch.save, pickle.dump])
+def test_a_pickle_is_refused_and_not_run(path, dump):
+    with path.open("wb") as file:
+        dump(Bomb(), file)
     assert_refused(path, Run(), rf"{WHOLE} '.*run\.safetensors'")
 
 

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from transformer_lib.training.snapshots import misfits
+from transformer_lib.training.snapshots import misfits, tensor_names
 
 
 def read_safetensors(path: str | os.PathLike[str]) -> dict[str, Tensor]:
@@ -70,7 +70,7 @@ def fill(
     """
     if dtype is not None and not dtype.is_floating_point:
         raise ValueError(f"the dtype of weights must be a floating one, got {dtype}")
-    shared = _names(model)
+    shared = tensor_names(model)
     wanted = {
         name: tensor
         for tensor, names in shared.items()
@@ -88,7 +88,7 @@ def fill(
 
 def once(model: nn.Module) -> dict[str, Tensor]:
     """Return the state dict without second names, as a file needs each tensor once."""
-    return {names[0]: tensor for tensor, names in _names(model).items()}
+    return {names[0]: tensor for tensor, names in tensor_names(model).items()}
 
 
 def check_forms(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
@@ -120,14 +120,6 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         unfinished.mkdir()
         yield unfinished
         unfinished.replace(folder)
-
-
-def _names(model: nn.Module) -> dict[Tensor, list[str]]:
-    """Return all names of each parameter and buffer."""
-    names: dict[Tensor, list[str]] = {}
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        names.setdefault(tensor, []).append(name)
-    return names
 
 
 def _only(state: Mapping[str, Tensor], names: list[str]) -> Tensor:

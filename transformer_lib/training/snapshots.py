@@ -111,12 +111,17 @@ def _moved(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     return {names[parameter]: parameter for parameter in moved}
 
 
+def tensor_names(model: nn.Module) -> dict[Tensor, list[str]]:
+    """Return all names of each parameter and buffer."""
+    names: dict[Tensor, list[str]] = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        names.setdefault(tensor, []).append(name)
+    return names
+
+
 def _model_tensors(model: nn.Module) -> dict[str, Tensor]:
     """Return parameters and buffers; one that has two names only under its first."""
-    first: dict[Tensor, str] = {}
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        first.setdefault(tensor, f"model.{name}")
-    return {key: tensor for tensor, key in first.items()}
+    return {f"model.{first}": t for t, (first, *_) in tensor_names(model).items()}
 
 
 def _generators(
