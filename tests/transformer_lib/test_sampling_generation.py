@@ -132,7 +132,7 @@ def test_dropout_is_off_and_every_part_gets_its_mode_back_however_it_ends():
     with pytest.raises(ZeroDivisionError):
         next(generate(decoder, PROMPTS, **options, choose=lambda _: 1 / 0))
     assert modes() == before
-    beam_search(decoder, PROMPTS, width=2, **options)
+    found = beam_search(decoder, PROMPTS, width=2, **options).tokens
     assert modes() == before
     steps = generate(decoder, PROMPTS, **options)
     assert modes() == before  # nothing happens before the first token
@@ -141,6 +141,7 @@ def test_dropout_is_off_and_every_part_gets_its_mode_back_however_it_ends():
     del steps
     assert modes() == before
     assert got == texts(generate(decoder.eval(), PROMPTS, **options))
+    assert found.equal(beam_search(decoder, PROMPTS, width=2, **options).tokens)
 
 
 def test_the_reader_of_tokens_keeps_its_own_gradients():
