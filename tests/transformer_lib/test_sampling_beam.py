@@ -81,6 +81,7 @@ def test_a_wide_beam_finds_the_best_target_of_each_source(alpha):
     sources, lengths = torch.tensor([[1, 2, 3], [2, 0, 0]]), torch.tensor([3, 1])
     options = {"width": WIDE, "max_new_tokens": N, "alpha": alpha, "end_id": END}
     found = beam_translate(full, sources, lengths, start_id=0, **options)
+    assert not any(tensor.is_inference() for tensor in found)
     for row, source in enumerate([[1, 2, 3], [2]]):
         score, text = every_text(full, [0], alpha, END, source=source)
         assert found.tokens[row].tolist()[: len(text)] == text
@@ -136,12 +137,6 @@ def test_it_stops_when_no_text_can_still_win():
         n_read.append(len(calls))
     assert min(n_read) < 9
     assert max(n_read) <= 9
-
-
-def test_the_found_is_an_ordinary_tensor():
-    found = beam_search(model(), torch.tensor([PROMPT]), width=2, max_new_tokens=2)
-    assert not found.tokens.is_inference()
-    assert not found.scores.is_inference()
 
 
 def test_length_penalty():

@@ -11,6 +11,7 @@ from sampled import SMALL, broken_model, model, texts
 from tolerances import assert_near
 from torch import nn
 
+from transformer_lib.attention import fused_attention
 from transformer_lib.cache import LayerCache
 from transformer_lib.checkpoints import load_model, save_model
 from transformer_lib.decoder import Decoder
@@ -71,20 +72,28 @@ def lengths_read(module, action):
     return [shape[1] for shape in seen]
 
 
-def test_every_token_is_read_once_and_the_last_never():
-    decoder = model()
-    steps = generate(decoder, PROMPTS, max_new_tokens=5)
+def test_no_more_is_read_scored_masked_and_kept_than_must_be(monkeypatch):
+    masks, made, scored = [], [], []
+
+    def watch(query, key, value, mask=None, *, dropout=0.0):
+        masks.append(mask)
+        return fused_attention(query, key, value, mask)
+
+    class Stores(LayerCache):
+        def __init__(self, *shape, **kinds):
+            super().__init__(*shape, **kinds)
+            made.append(self.key.shape)
+
+    decoder = Decoder(SMALL, attend=watch)
+    last, logits = decoder.unembedding, decoder.unembedding.logits
+    monkeypatch.setattr(last, "logits", lambda x: scored.append(x.shape) or logits(x))
+    lengths, settings = torch.tensor([4, 4]), {"max_new_tokens": 5, "layer": Stores}
+    steps = generate(decoder, PROMPTS, lengths, **settings)
+    # every token once, and the last never
     assert lengths_read(decoder.stack, lambda: texts(steps)) == [4, 1, 1, 1, 1]
-
-
-def test_only_the_last_place_is_scored(monkeypatch):
-    decoder, scored = model(), []
-    original = decoder.unembedding.logits
-    monkeypatch.setattr(
-        decoder.unembedding, "logits", lambda x: scored.append(x.shape) or original(x)
-    )
-    texts(generate(decoder, PROMPTS, max_new_tokens=2))
-    assert scored == [(2, 1, 16), (2, 1, 16)]
+    assert scored == [(2, 1, 16)] * 5
+    assert masks == ["causal"] * 10
+    assert made == [(2, 2, 9, 8)] * 2
 
 
 def test_the_source_is_read_and_remembered_once():
@@ -93,30 +102,6 @@ def test_the_source_is_read_and_remembered_once():
     cross = full.decoder.blocks[0].cross.layer
     assert lengths_read(full.encoder, lambda: texts(islice(steps, 3))) == [4]
     assert lengths_read(cross.key, lambda: texts(steps)) == []
-
-
-def test_nothing_is_masked_without_padding():
-    masks = []
-
-    def watch(query, key, value, mask=None, *, dropout=0.0):
-        masks.append(mask)
-        return value.mean(dim=-2, keepdim=True).expand_as(query)
-
-    decoder = Decoder(SMALL, attend=watch)
-    texts(generate(decoder, PROMPTS, torch.tensor([4, 4]), max_new_tokens=3))
-    assert masks == ["causal"] * 6
-
-
-def test_the_cache_is_made_once_of_the_stores_asked_for_with_room_for_all():
-    made = []
-
-    class Stores(LayerCache):
-        def __init__(self, *shape, **kinds):
-            super().__init__(*shape, **kinds)
-            made.append(self.key.shape)
-
-    texts(generate(model(), PROMPTS, max_new_tokens=7, layer=Stores))
-    assert made == [(2, 2, 11, 8)] * 2
 
 
 def test_dropout_is_off_and_every_part_gets_its_mode_back_however_it_ends():
