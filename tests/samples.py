@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+import pytest
 import torch
 from hypothesis import settings
 from torch import Tensor
@@ -13,6 +14,19 @@ ROOT = Path(__file__).parent.parent
 
 law = settings(deadline=None, max_examples=50, derandomize=True, database=None)
 """Each law is tried on the same fifty draws in every run."""
+
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=[
+            pytest.mark.gpu,
+            pytest.mark.skipif(
+                not torch.cuda.is_available(), reason="no GPU: CPU only"
+            ),
+        ],
+    ),
+]
 
 
 def normal(

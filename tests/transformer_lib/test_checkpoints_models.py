@@ -66,11 +66,6 @@ def test_a_loaded_model_is_the_saved_one(name, tmp_path):
     assert len(list(loaded.parameters())) == len(list(model.parameters()))
 
 
-def test_without_metadata(tmp_path):
-    save_model(trained("decoder"), tmp_path / "model")
-    assert load_model(tmp_path / "model")[1] == {}
-
-
 def test_other_models_are_refused(tmp_path):
     with refused(r"a model to save must be one of \['Cl.*got Lin"):
         save_model(nn.Linear(2, 2), tmp_path / "model")
@@ -127,8 +122,9 @@ def test_a_folder_that_does_not_fit_itself(fields, message, tmp_path):
         load_model(tmp_path / "model")
 
 
-def test_a_folder_without_weights(tmp_path):
+def test_a_folder_without_metadata_and_then_without_weights(tmp_path):
     save_model(trained("decoder"), tmp_path / "model")
+    assert load_model(tmp_path / "model")[1] == {}
     (tmp_path / "model/model.safetensors").unlink()
     with refused("safetensors file, got .*No such file"):
         load_model(tmp_path / "model")

@@ -30,26 +30,20 @@ from transformer_lib.sampling.validation import check_prompts
 PROMPTS = torch.tensor([[3, 1, 4, 1], [5, 9, 2, 6]])
 
 
-class Spy:
-    """Chooses greedily and keeps the logits."""
+def test_translation_equals_reading_everything_again():
+    full, seen = model(EncoderDecoder), []
 
-    def __init__(self):
-        self.seen = []
-
-    def __call__(self, logits):
-        self.seen.append(logits.clone())
+    def choose(logits):
+        seen.append(logits.clone())
         return greedy(logits)
 
-
-def test_translation_equals_reading_everything_again():
-    full, spy = model(EncoderDecoder), Spy()
     sources, lengths = torch.tensor([[3, 1, 4, 1], [5, 9, 0, 0]]), torch.tensor([4, 2])
-    settings = {"start_id": 1, "end_id": None, "max_new_tokens": 8, "choose": spy}
+    settings = {"start_id": 1, "end_id": None, "max_new_tokens": 8, "choose": choose}
     target = torch.full((2, 1), 1)
     for step, token in enumerate(translate(full, sources, lengths, **settings)):
         with torch.no_grad():
             logits = full(sources, target, source_lengths=lengths)[:, -1]
-        assert_near(spy.seen[step], logits)
+        assert_near(seen[step], logits)
         assert token.equal(logits.argmax(-1))
         target = torch.cat((target, token[:, None]), dim=1)
     assert target.shape == (2, 9)

@@ -56,12 +56,9 @@ def test_every_text_comes_back(text):
         assert tokenizer.decode(ids) == text
         assert tokenizer.decode_bytes(ids) == text.encode()
         assert len(ids) <= len(text.encode())
-
-
-@law
-@given(text=TEXTS)
-def test_no_text_holds_a_special_token(text):
-    assert all(0 <= one < TRAINED.special("<start>") for one in TRAINED.encode(text))
+        assert all(
+            0 <= one < 256 + len(tokenizer.merges) for one in ids
+        )  # none special
 
 
 @law

@@ -17,7 +17,7 @@ from checkpoint_folders import Bomb
 from refusals import refused
 from safetensors import safe_open
 from safetensors.torch import save_file
-from samples import normal
+from samples import DEVICES, normal
 from torch import nn
 from torch.optim import SGD, Adafactor, AdamW
 
@@ -108,16 +108,7 @@ def saved(path):
     return run
 
 
-CUDA = pytest.param(
-    "cuda",
-    marks=[
-        pytest.mark.gpu,
-        pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU: CPU only"),
-    ],
-)
-
-
-@pytest.mark.parametrize("device", ["cpu", CUDA])
+@pytest.mark.parametrize("device", DEVICES)
 def test_a_resumed_run_equals_one_that_never_stopped_bit_for_bit(path, device):
     whole = Run(device=device)
     losses = whole.go(10)
@@ -317,10 +308,8 @@ def test_a_missing_file_is_missing(path):
 def test_an_optimizer_of_another_model_is_refused(path, saved, call):
     parts = saved.parts() | {"model": nn.Linear(2, 3)}
     shapes = r"\[\(13, 8\), \(8,\), \(8,\), \(13,\)\]"
-    message = (
-        "the optimizer may move only parameters of the model, got others of shapes "
-    )
-    with refused(message + shapes):
+    message = "the optimizer may move only parameters of the model, got others of"
+    with refused(f"{message} shapes {shapes}"):
         call(path, **parts)
 
 
