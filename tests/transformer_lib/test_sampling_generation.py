@@ -123,21 +123,16 @@ def test_dropout_is_off_and_every_part_gets_its_mode_back_however_it_ends():
     assert found.equal(beam_search(decoder, PROMPTS, width=2, **options).tokens)
 
 
-def test_the_reader_of_tokens_keeps_its_own_gradients():
-    decoder = model()
-    for token in generate(decoder, PROMPTS, max_new_tokens=2):
+def test_what_is_yielded_is_the_readers_own_and_so_are_its_gradients():
+    decoder, got = model(), []
+    for token in generate(decoder, PROMPTS, max_new_tokens=6):
         assert torch.is_grad_enabled()
         assert not torch.is_inference_mode_enabled()
         decoder(token[:, None]).sum().backward()  # saves the token
-    assert decoder.embedding.weight.grad.abs().sum() > 0
-
-
-def test_what_is_yielded_is_the_readers_own():
-    want = texts(generate(model(), PROMPTS, max_new_tokens=6))
-    got = []
-    for token in generate(model(), PROMPTS, max_new_tokens=6):
         got.append(token.tolist())
         token.zero_()
+    assert decoder.embedding.weight.grad.abs().sum() > 0
+    want = texts(generate(model(), PROMPTS, max_new_tokens=6))
     assert [list(row) for row in zip(*got, strict=True)] == want
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampled import model as small_model
 from sampled import texts
-from samples import law, normal
+from samples import law
 from tolerances import assert_near
 
 from transformer_lib.decoder import Decoder
@@ -72,25 +72,6 @@ def test_top_p_leaves_the_fewest_that_reach_p(logits, thousandths):
     assert shares[stays].sum() >= top_p
     smallest = logits[stays].min()
     assert shares[logits > smallest].sum() < top_p
-
-
-@law
-@given(logits=COARSE, min_p=st.sampled_from([0.011, 0.1, 0.3, 0.9]))
-def test_min_p_compares_with_the_likeliest(logits, min_p):
-    shares = logits.softmax(-1)
-    stays = left(filter_logits(logits, min_p=min_p))
-    assert stays.equal(shares >= min_p * shares.max())
-
-
-@law
-@given(seed=SEEDS, batch=st.integers(1, 5))
-def test_a_draw_does_not_depend_on_a_shift_of_the_logits(seed, batch):
-    logits = normal(seed, batch, 9, dtype=torch.float64)
-    one, other = (
-        sample(values, torch.Generator().manual_seed(seed))
-        for values in (logits, logits + 7)
-    )
-    assert one.equal(other)
 
 
 ROTARY = {"positions": "rotary"}

@@ -43,13 +43,6 @@ def test_training_may_learn_nothing():
     assert Tokenizer.train("x", 257, special_tokens=("<end>",)).merges == ()
 
 
-def test_half_a_character_is_replaced_unless_bytes_are_asked_for():
-    ids = ABC.encode("é")
-    assert ids == [0xC3, 0xA9]
-    assert ABC.decode(ids[:1]) == "\ufffd"
-    assert ABC.decode_bytes(ids[:1]) == b"\xc3"
-
-
 def test_a_tokenizer_is_a_value():
     again = Tokenizer(ABC.merges, ABC.special_tokens)
     assert again == ABC

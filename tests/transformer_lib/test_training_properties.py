@@ -12,7 +12,6 @@ from transformer_lib.training import parameter_groups, summed_cross_entropy, tra
 
 SEEDS = st.integers(0, 2**31)
 SIZES = st.integers(1, 12)
-SMOOTHING = st.floats(0, 1)
 
 
 def words(seed, *shape, vocab):
@@ -21,19 +20,7 @@ def words(seed, *shape, vocab):
 
 
 @law
-@given(seed=SEEDS, n=SIZES, vocab=SIZES, smoothing=SMOOTHING)
-def test_the_gradient_is_what_is_said_minus_what_is_wanted(seed, n, vocab, smoothing):
-    logits = normal(seed, n, vocab, dtype=torch.float64).requires_grad_()
-    targets = words(seed, n, vocab=vocab)
-    total, _ = summed_cross_entropy(logits, targets, label_smoothing=smoothing)
-    total.backward()
-    wanted = torch.full((n, vocab), smoothing / vocab, dtype=torch.float64)
-    wanted[torch.arange(n), targets] += 1 - smoothing
-    assert_near(logits.grad, logits.detach().softmax(-1) - wanted)
-
-
-@law
-@given(seed=SEEDS, rows=SIZES, length=SIZES, vocab=SIZES, smoothing=SMOOTHING)
+@given(seed=SEEDS, rows=SIZES, length=SIZES, vocab=SIZES, smoothing=st.floats(0, 1))
 def test_ignored_targets_may_as_well_not_be_there(seed, rows, length, vocab, smoothing):
     logits = normal(seed, rows, length, vocab, dtype=torch.float64)
     targets = words(seed, rows, length, vocab=vocab)
