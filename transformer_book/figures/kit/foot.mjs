@@ -44,6 +44,12 @@ export function tableView() {
   return { node, draw };
 }
 
+/** Whether the reader has not gone on to another part of the figure. */
+function isHere(out) {
+  const { activeElement } = out.getRootNode();
+  return !activeElement || out.parentNode.contains(activeElement);
+}
+
 /** The export menu; `get` has svg(), table(), code() and link() (null outside the book). */
 export function exportView(name, get) {
   const out = h("textarea", { readonly: true, hidden: true, "aria-label": "Export" });
@@ -55,7 +61,7 @@ export function exportView(name, get) {
       () => false,
     );
     set(done, { text: (await said) ? "Copied." : "Copy it below." });
-    if (!(await said)) out.select();
+    if (!(await said) && isHere(out)) out.select();
   };
   const item = (text, onclick) => h("button", { type: "button", text, onclick });
   const save = (kind, type, make) =>
