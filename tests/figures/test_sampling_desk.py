@@ -1,7 +1,6 @@
 """SamplingDesk: the library's filters, the same draws, the model, and the lesson."""
 
 import itertools
-import json
 import math
 import random
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import READY, said_of, shown, shown_all
+from figure_page import said_of, shown, shown_all
 from inference_jobs import shipped
 from page_numbers import (
     assert_fits,
@@ -31,7 +30,6 @@ from sampling_reference import (
     places,
 )
 from touch import FINGER, swipe
-from weights_page import runs
 
 from transformer_book.figures.interact import drive
 from transformer_book.figures.sampling_desk import model as sampling_model
@@ -259,30 +257,6 @@ def test_copied_pytorch_fails_when_a_number_is_wrong(answers):
     }
     code = next(page.pytorch for d, page in answers if d.source == MODEL and d.count)
     assert_mistakes_stop(code, mistakes)
-
-
-def test_the_lesson_temperature_sharpens_and_flattens():
-    desks = [SamplingDesk(temperature=t / 4, top_k=0) for t in range(9)]
-    entropies = [
-        -sum(p * math.log(p) for p in page.geometry["after"] if p > 0)
-        for page in shown_all(desks)
-    ]
-    assert entropies == sorted(entropies)
-    assert entropies[0] == 0
-
-
-def test_the_lesson_filters_keep_the_likeliest_and_their_proportions():
-    states = {}, {"top_k": 8}, {"top_p": 0.6}, {"min_p": 0.2}
-    desks = [SamplingDesk(**{"temperature": 1, "top_k": 0} | state) for state in states]
-    whole, *filtered = (page.geometry for page in shown_all(desks))
-    for geometry in filtered:
-        before, after, cut = (geometry[part] for part in ("before", "after", "cut"))
-        n = cut.count("")
-        assert 1 < n < 20
-        assert cut[:n] == [""] * n
-        assert before == whole["before"]
-        ratios = np.array(after[:n]) / before[:n]
-        np.testing.assert_allclose(ratios, ratios[0], rtol=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -638,17 +612,6 @@ def test_pythons_numbers_ask_for_no_model(visit, put):
         "Python answers other texts, where it runs. The numbers of another text stay."
     )
     assert not any("weights" in url for url in asked)
-
-
-def test_a_link_carries_text_draws_and_settings(visit, put):
-    patch = {"text": "If the", "drawn": [300], "temperature": 1.2}
-    patch |= {"top_k": 0, "top_p": 0.9}
-    page = visit()
-    file = put(SamplingDesk().html())
-    page.page.goto(f"{page.server}/{file}#sampling_desk-1={json.dumps(patch)}")
-    page.page.wait_for_selector(READY)
-    runs(page.page)
-    assert page.said() == said_of(SamplingDesk(**patch))
 
 
 def pull(page, name, value):

@@ -169,14 +169,14 @@ SMALL = "7, 7, slow gain, 2.00, 1.50, 1, 1, 0.36, 0.29"
     [
         ({}, START, f"{ASKED} {STEP}"),
         (
-            {"predicted": 120},
+            {"predicted": 0},
             START,
-            f"{STEP} You predict that the second copy becomes easy at step 120.",
+            f"{STEP} You predict that the second copy becomes easy at step 0.",
         ),
         (
-            {"frame": 12, "seen": LAST, "predicted": 300},
+            {"frame": 12, "seen": LAST, "predicted": 0},
             FALLING,
-            f"{STEP} You predicted step 300; the {FELL}",
+            f"{STEP} You predicted step 0; the {FELL}",
         ),
         ({"frame": LAST}, END, f"{STEP} The {FELL}"),
         ({"record": small_record(), "frame": 1}, SMALL, f"{STEP} The {NEVER}"),

@@ -151,8 +151,8 @@ def test_words_that_are_joined_in_another_way_are_understood():
 
 
 def test_page_and_python_take_the_same_texts():
-    good = "1| 21 |999,999|0021|1,2|twenty| a b |1a|ä".split("|") + ["x" * LONGEST]
-    bad = "| |0|-1|+5|1.5|1000000|1 000|,5".split("|") + ["9" * 30]
+    good = [*"1| 21 |999,999|0021|1,2|twenty| a b |1a|ä".split("|"), "x" * LONGEST]
+    bad = [*"| |0|-1|+5|1.5|1000000|1 000|,5".split("|"), "9" * 30]
     wanted = [*map(words_of, good), *[None] * len(bad)]
     assert page_calls("translator/answers", "wordsOf", good + bad) == wanted
     for text in bad:
