@@ -48,7 +48,7 @@ ENDS = {
     "An exception was raised while handling": "…raised while handling",
     "If so,\nthe value of the other exc": "…value of the other exc",
     "and so a letter before it, 24": "…a letter before it, 24",
-    "x" * 30: "…" + "x" * 23,
+    "x" * 25: "…" + "x" * 23,
     "x" * 22 + "  ": "x" * 22 + "  ",
     "x" * 30 + "  ": "…" + "x" * 21 + "  ",
 }

@@ -98,7 +98,8 @@ def random_record(rng: random.Random):
 def figures():
     rng = random.Random(0)
     made = [TrainScrub(), TrainScrub(seen=LAST, predicted=600)]
-    made += [TrainScrub(small_record(), frame=1, predicted=p) for p in (-1, 3)]
+    # the drop between two neighbors may be too large for a stage
+    made += [TrainScrub(small_record(second=[2.0, low])) for low in (0.1, 1.5)]
     for frame in range(0, LAST + 1, 3):
         made.append(TrainScrub(frame=frame, predicted=rng.choice([-1, 10 * frame])))
     for _ in range(12):
@@ -123,16 +124,27 @@ def answers():
     return list(zip(made, shown_all(made), strict=True))
 
 
+def below(record, share):
+    """Where the second copy's loss is first below a share of the first's, or -1."""
+    pairs = zip(record["first"], record["second"], strict=True)
+    easy = [second < share * first for first, second in pairs]
+    return easy.index(True) if True in easy else -1
+
+
 def test_what_the_page_reads_off_a_record(answers):
     """Scores as the library has them, the fall, which guesses are right, the table."""
+    names = ("alike", "slow gain", "fall", "repeats")
     assert {page.geometry["fall"] < 0 for _, page in answers} == {True, False}
     for figure, page in answers:
         record, read = figure.record, page.geometry
         steps, first, second = (record[name] for name in ("steps", "first", "second"))
         scores = torch.stack([scores_of(maps) for maps in record["maps"]])
         assert_near(torch.tensor(read["scores"]), scores)
-        easy = [b < a / 2 for a, b in zip(first, second, strict=True)]
-        assert read["fall"] == (easy.index(True) if True in easy else -1)
+        assert read["fall"] == below(record, 1 / 2)
+        starts = [0, *(below(record, share) for share in (0.9, 0.75, 0.25)), None]
+        stages = zip(names, starts[:-1], starts[1:], strict=True)
+        begun = [[name, at] for name, at, later in stages if 0 <= at != later]
+        assert [[x["name"], x["from"]] for x in read["stages"]] == begun
         n, text = len(record["tokens"]), [*record["tokens"], *record["tokens"]]
         rights = [
             [guess == token for guess, token in zip(guesses, text[1:], strict=True)]
@@ -277,11 +289,6 @@ def test_the_stages_are_where_the_second_copy_gets_cheaper():
     steps, stages = shipped()["steps"], shown(TrainScrub()).geometry["stages"]
     begun = {x["name"]: steps[x["from"]] for x in stages}
     assert begun == {"alike": 0, "slow gain": 250, "fall": 390, "repeats": 440}
-    # the drop between two neighbors may be too large for a stage
-    page = shown(TrainScrub(small_record(second=[2.0, 0.1]), frame=1))
-    stages = [tuple(x.values()) for x in page.geometry["stages"]]
-    assert stages == [("alike", 0), ("repeats", 1)]
-    assert "stage “repeats”" in page.sentence
 
 
 def test_what_the_data_say_both_heads_appear_together():
