@@ -129,4 +129,5 @@ def assert_fits(page: Visit, width: int) -> None:
     for error in page.page.locator(".error").all():
         assert error.is_hidden()
     assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.page.locator(".picture svg text").count() > 0
     assert page.page.evaluate(OUTSIDE) == []

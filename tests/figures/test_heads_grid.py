@@ -391,7 +391,9 @@ def test_a_model_is_left_as_it_was_and_its_dropout_plays_no_part():
     model = Decoder(config(dropout=0.5, attention_dropout=0.5)).train()
     before = {name: value.clone() for name, value in model.state_dict().items()}
     ids, tokens = torch.tensor([[1, 2, 3]]), ["a", "b", "c"]
-    one, other = (HeadsGrid.of(model, ids, tokens=tokens, off=[[0, 1]]) for _ in "ab")
+    one, other = (
+        HeadsGrid.of(model, ids, tokens=tokens, off=[[0, 1]]) for _ in range(2)
+    )
     assert one.stored == other.stored
     assert model.training
     for name, value in model.state_dict().items():

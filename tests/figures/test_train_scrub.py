@@ -98,8 +98,12 @@ def random_record(rng: random.Random):
 def figures():
     rng = random.Random(0)
     made = [TrainScrub(), TrainScrub(seen=LAST, predicted=600)]
-    # the drop between two neighbors may be too large for a stage
-    made += [TrainScrub(small_record(second=[2.0, low])) for low in (0.1, 1.5)]
+    # the drop between two neighbors may be too large for a stage, or just enough
+    made.append(TrainScrub(small_record(second=[2.0, 0.1])))
+    shares = [0.91, 0.89, 0.76, 0.74, 0.51, 0.49, 0.26, 0.24]
+    seen = {"said": [["a", "a", "a"]] * 8, "maps": [[EVEN, EVEN]] * 8}
+    seen |= {"steps": [*range(8)], "first": [1.0] * 8, "second": shares}
+    made.append(TrainScrub(small_record(**seen), frame=7))
     for frame in range(0, LAST + 1, 3):
         made.append(TrainScrub(frame=frame, predicted=rng.choice([-1, 10 * frame])))
     for _ in range(12):
