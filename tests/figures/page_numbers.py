@@ -35,8 +35,10 @@ OUTSIDE = """() => [...document.querySelectorAll(".tl-live")].flatMap((figure) =
     const right = Math.min(fig.right, room.right);
     return [...svg.querySelectorAll("text")].filter((text) => {
       const box = text.getBoundingClientRect();
+      const middle = (box.top + box.bottom) / 2; // of the letters, in any font
+      const half = 0.4 * parseFloat(getComputedStyle(text).fontSize);
       return box.width && (box.left < left - 1 || box.right > right + 1
-        || box.top < room.top - 3 || box.bottom > room.bottom + 3); })
+        || middle - half < room.top - 2 || middle + half > room.bottom + 2); })
       .map((text) => text.textContent); }); })"""
 
 
@@ -130,4 +132,5 @@ def assert_fits(page: Visit, width: int) -> None:
         assert error.is_hidden()
     assert page.page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.page.locator(".picture svg text").count() > 0
-    assert page.page.evaluate(OUTSIDE) == []
+    outside = page.page.evaluate(OUTSIDE)
+    assert outside == [], outside
