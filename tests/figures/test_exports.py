@@ -4,6 +4,7 @@ import ast
 import csv
 import io
 import json
+import re
 from collections import Counter
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -13,6 +14,7 @@ import pytest
 from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
 from figure_page import READY
 from PIL import Image
+from playwright.sync_api import expect
 
 matplotlib.use("Agg")
 
@@ -61,14 +63,21 @@ def settled(page):
 
 
 def copied(page, button):
-    """The text that a button of the opened menu copies."""
+    """The text that a button of the opened menu copies.
+
+    Where the clipboard refuses it, the text is selected, late, which takes the focus.
+    """
+    answer = page.locator(".menu [role=status]").first
+    answer.evaluate("node => { node.textContent = ''; }")
     page.get_by_role("button", name=button).first.click()
+    expect(answer).to_have_text(re.compile("^(Copied|Copy it below)"))
     return page.locator("textarea[readonly]").first.input_value()
 
 
 def used(visit, name):
     """Use the figure's keys and a control."""
     here, example = visit(), EXAMPLES[name]
+    here.page.mouse.move(0, 0)  # what scrolls under it would be looked at
     here.grid().focus()
     for key in example.keys:
         here.page.keyboard.press(key)
