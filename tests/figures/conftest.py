@@ -98,3 +98,16 @@ def visit(tabs: Tabs, server: str, site: Path) -> Iterator[Callable[..., Visit]]
     for each, options in visits:
         tabs.give_back(each.leave(), options)
     assert errors == []
+
+
+@pytest.fixture
+def live(visit: Callable[..., Visit], put: Callable[..., str]) -> Callable[..., Visit]:
+    """live(*figures, theme=..., **context options) opens a page that shows them."""
+
+    def start(*figures: Any, theme: str = "light", **options: Any) -> Visit:
+        html = (each if isinstance(each, str) else each.html() for each in figures)
+        visited = visit(**options)
+        visited.open(put(*html, theme=theme))
+        return visited
+
+    return start

@@ -1,6 +1,7 @@
 """What the tests of live figures share: node, pages, and a visit to a page."""
 
 import json
+import math
 import re
 import subprocess
 from collections import defaultdict
@@ -9,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page
 
 from transformer_book.figures.figure import Figure
 
@@ -167,6 +168,19 @@ class Visit:
         self.page.evaluate("() => new Promise(requestAnimationFrame)")
         return self.page.locator(".say").nth(nth).inner_text()
 
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other, where the focus is."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def button(self, name: str) -> Locator:
+        """The button of exactly this name."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def slider(self, name: str) -> Locator:
+        """The slider with this in its name."""
+        return self.page.get_by_role("slider", name=name)
+
 
 def placeholder(figure_name: str, state: dict[str, Any]) -> str:
     """A figure's element with a state that Python would refuse."""
@@ -174,3 +188,40 @@ def placeholder(figure_name: str, state: dict[str, Any]) -> str:
     return (
         f'<div class="tl-figure" data-figure="{figure_name}" data-state="{data}"></div>'
     )
+
+
+class Edges(NamedTuple):
+    """Where something stands in the window, in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def edges(node: Locator) -> Edges:
+    """Where a visible node stands."""
+    box = node.bounding_box()
+    assert box is not None, f"{node} is not to be seen"
+    x, y = box["x"], box["y"]
+    return Edges(x, y, x + box["width"], y + box["height"])
+
+
+def texts_outside(page: Page) -> list[str]:
+    """The texts of the picture that reach beyond a side of their figure."""
+    room = edges(page.locator(".fig"))
+    found = [(edges(node), node) for node in page.locator(".picture text").all()]
+    return [
+        node.inner_html()
+        for at, node in found
+        if at.left < room.left - 1 or at.right > room.right + 1
+    ]
+
+
+def percent(share: float) -> str:
+    """A share as the figures say it."""
+    if 0 < share < 0.005:
+        return "less than 1 %"
+    if 0.995 <= share < 1:
+        return "more than 99 %"
+    return f"{math.floor(100 * share + 0.5)} %"
