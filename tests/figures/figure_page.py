@@ -5,11 +5,12 @@ import math
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page
 
 from transformer_book.figures.figure import Figure
@@ -55,6 +56,18 @@ class Shown(NamedTuple):
         """The rows of the data table."""
         return self.table["rows"]
 
+    def run(self) -> dict[str, Any]:
+        """Run the copied program, which asserts what is shown: its names."""
+        names: dict[str, Any] = {}
+        exec(self.pytorch, names)
+        return names
+
+    def must_notice(self, right: str, wrong: str, match: str = "") -> None:
+        """Demand that the copied program stops if `wrong` stands for `right` in it."""
+        assert right in self.pytorch
+        with pytest.raises(AssertionError, match=match):
+            exec(self.pytorch.replace(right, wrong), {})
+
 
 def shown_all(figures: Sequence[Figure], width: int = 680) -> list[Shown]:
     """What the page makes of each figure's state; all of them in one process."""
@@ -66,6 +79,12 @@ def shown_all(figures: Sequence[Figure], width: int = 680) -> list[Shown]:
 def shown(figure: Figure, width: int = 680) -> Shown:
     """What the page makes of a figure's state."""
     return shown_all([figure], width)[0]
+
+
+def with_shown(figures: Iterable[Figure]) -> list[tuple[Any, Shown]]:
+    """Each figure with what the page makes of its state."""
+    made = list(figures)
+    return list(zip(made, shown_all(made), strict=True))
 
 
 def said_of(figure: Figure) -> str:
@@ -150,6 +169,36 @@ class Visit:
         if live:
             self.page.wait_for_selector(READY)
         return self.page
+
+    def __getattr__(self, name: str) -> Any:
+        """What a visit does not have itself, its page has."""
+        return getattr(self.page, name)
+
+    def said_at_rest(self) -> str:
+        """The sentence when neither the mouse nor the focus is at anything."""
+        self.page.mouse.move(0, 0)
+        self.page.evaluate("() => document.activeElement.blur()")
+        return self.said()
+
+    def wide(self) -> int:
+        """How many pixels the page needs from left to right."""
+        return self.page.evaluate("document.documentElement.scrollWidth")
+
+    def top_of(self, css: str) -> float:
+        """How far a part stands below the top of what it stands in."""
+        return self.page.locator(css).evaluate("node => node.offsetTop")
+
+    def link(self) -> str:
+        """The link that the figure copies."""
+        self.page.locator("summary", has_text="Export").click()
+        self.page.get_by_role("button", name="Copy link").click()
+        return self.page.locator("textarea[readonly]").input_value()
+
+    def follow(self, link: str) -> "Visit":
+        """Go where a link leads, and wait until the figure is alive."""
+        self.page.goto(link)
+        self.page.wait_for_selector(READY)
+        return self
 
     def wait_for_both(self) -> None:
         """Wait until the second figure, which may be far below, is alive too."""
