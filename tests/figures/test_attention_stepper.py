@@ -215,14 +215,13 @@ def test_bad_states_say_why(state, message):
 # ---- in the browser ----
 
 
-def test_the_walk_teaches_a_weighted_average_of_values(visit, put):
+def test_the_walk_teaches_a_weighted_average_of_values(live):
     """Thirty seconds: pick a query, press Step six times, read."""
-    page = visit()
-    page.open(put(AttentionStepper().html()))
-    page.page.locator("select").first.select_option(label="3 slept")
+    page = live(AttentionStepper())
+    page.locator("select").first.select_option(label="3 slept")
     said = []
     for _ in range(6):
-        page.page.get_by_role("button", name="Step", exact=True).click()
+        page.button("Step").click()
         said.append(page.said())
     assert [re.match(r"Step (\d) of 7", text)[1] for text in said] == list("234567")
     assert "the 4 products of “slept” and “cat” sum to 3.72, the largest" in said[1]
@@ -232,9 +231,9 @@ def test_the_walk_teaches_a_weighted_average_of_values(visit, put):
         "the output of “slept” is the average of 5 values, 47 % of it from “cat”"
         in said[5]
     )
-    page.page.get_by_role("button", name="Back").click()
+    page.button("Back").click()
     assert page.said() == said[4]
-    page.page.get_by_role("button", name="Reset").click()
+    page.button("Reset").click()
     assert page.said() == said_of(AttentionStepper())
 
 
@@ -271,15 +270,13 @@ def test_causal_says_why_the_last_token_sees_every_key(pairs):
     assert any("average of none of " in page.sentence for _, page in pairs)
 
 
-def test_the_last_step_keeps_the_focus(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper(step=4).html()))
-    page.page.get_by_role("button", name="Back").focus()
-    page.page.keyboard.press("Tab")
-    for _ in range(3):
-        page.page.keyboard.press("Enter")
+def test_the_last_step_keeps_the_focus(live):
+    page = live(AttentionStepper(step=4))
+    page.button("Back").focus()
+    page.press("Tab")
+    page.press(*["Enter"] * 3)
     assert page.said() == said_of(AttentionStepper(step=6))
-    step = page.page.get_by_role("button", name="Step", exact=True)
+    step = page.button("Step")
     assert step.evaluate("node => node.matches(':focus')")
 
 
@@ -296,27 +293,26 @@ RINGS = """() => [".locked", ".active"].map((kind) => [...document
     ],
 )
 def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(
-    visit, put, grid, key, said
+    live, grid, key, said
 ):
-    page = visit()
-    page.open(put(AttentionStepper(step="softmax").html()))
-    stop = page.page.locator("[role=grid]").nth(grid).locator("[tabindex='0']")
+    page = live(AttentionStepper(step="softmax"))
+    stop = page.locator("[role=grid]").nth(grid).locator("[tabindex='0']")
     stop.focus()
-    page.page.keyboard.press("Enter")
+    page.press("Enter")
     before = page.said()
     assert "“it” gives 60 % of its weight to “cat”" in before
     assert "Held" not in before
-    assert page.page.evaluate(RINGS) == [["2.5px"] * 2] * 2
-    page.page.keyboard.press(key)
+    assert page.evaluate(RINGS) == [["2.5px"] * 2] * 2
+    page.press(key)
     assert said in page.said()
     assert page.said().endswith(". Held: “it” → “cat”.")
-    locked, active = page.page.evaluate(RINGS)
+    locked, active = page.evaluate(RINGS)
     assert set(locked) == {"1px"}
     assert (
         len(locked) == 2 - grid
     )  # of another query, the key is no longer the held one
     assert "2.5px" in active
-    page.page.evaluate("() => document.activeElement.blur()")
+    page.evaluate("() => document.activeElement.blur()")
     assert page.said() == before
 
 
@@ -324,52 +320,46 @@ STOPS = """() => [...document.querySelector(".tl-live").shadowRoot
   .querySelectorAll("[data-row][tabindex='0']")].map((at) => at.ariaLabel)"""
 
 
-def test_the_tab_stop_is_the_picked_query_and_key(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper().html()))
-    ledger, whole = page.page.evaluate(STOPS)
+def test_the_tab_stop_is_the_picked_query_and_key(live):
+    page = live(AttentionStepper())
+    ledger, whole = page.evaluate(STOPS)
     assert ledger == "key “cat”"
     assert whole.startswith("query “it”, key “cat”")
-    page.page.locator("select").first.select_option(label="3 slept")
+    page.locator("select").first.select_option(label="3 slept")
     page.said()
-    assert "query “slept”, key “cat”" in page.page.evaluate(STOPS)[1]
+    assert "query “slept”, key “cat”" in page.evaluate(STOPS)[1]
     page.grid(0).focus()
     assert "“slept”" in page.said()
-    page.page.keyboard.press("Home")
-    page.page.keyboard.press("Tab")
+    page.press("Home", "Tab")
     page.said()
     focused = "document.activeElement.shadowRoot.activeElement.ariaLabel"
-    assert "query “slept”, key “cat”" in page.page.evaluate(focused)
-    for key in ("ArrowUp", "Home", "Enter"):
-        page.page.keyboard.press(key)
-    page.page.keyboard.press("Shift+Tab")
+    assert "query “slept”, key “cat”" in page.evaluate(focused)
+    page.press("ArrowUp", "Home", "Enter", "Shift+Tab")
     page.said()
-    assert page.page.evaluate(focused).startswith("key “The”")
+    assert page.evaluate(focused).startswith("key “The”")
 
 
 def test_nothing_moves_by_itself(visit, put):
     page = visit()
-    page.page.clock.install()
+    page.clock.install()
     page.open(put(AttentionStepper().html()))
     before = page.said()
-    page.page.clock.run_for(60_000)
-    assert page.page.locator(".say").inner_text() == before
+    page.clock.run_for(60_000)
+    assert page.locator(".say").inner_text() == before
 
 
-def test_equation_code_and_cells_of_the_step_are_marked_and_ends_are_ends(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper().html()))
+def test_equation_code_and_cells_of_the_step_are_marked_and_ends_are_ends(live):
+    page = live(AttentionStepper())
     back, forward = (
-        page.page.get_by_role("button", name=name, exact=True)
-        for name in ("Back", "Step")
+        page.get_by_role("button", name=name, exact=True) for name in ("Back", "Step")
     )
     for step, name in enumerate(STEPS):
         for row in (".equation", ".code"):
-            marked = page.page.locator(f"{row} .now")
+            marked = page.locator(f"{row} .now")
             assert [node.get_attribute("data-part") for node in marked.all()] == [name]
-        cells = page.page.locator("g.now").all()
+        cells = page.locator("g.now").all()
         assert {node.get_attribute("data-part") for node in cells} == {name}
-        assert page.page.locator("input:checked").count() == 1
+        assert page.locator("input:checked").count() == 1
         assert back.is_disabled() == (step == 0)
         assert forward.is_disabled() == (name == STEPS[-1])
         if forward.is_enabled():
@@ -377,20 +367,18 @@ def test_equation_code_and_cells_of_the_step_are_marked_and_ends_are_ends(visit,
             page.said()
 
 
-def test_later_steps_are_not_given_away(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper(step="scores").html()))
-    cells = page.page.locator("g[data-part='softmax'] > text")
+def test_later_steps_are_not_given_away(live):
+    page = live(AttentionStepper(step="scores"))
+    cells = page.locator("g[data-part='softmax'] > text")
     assert set(cells.all_text_contents()[:5]) == {"·"}
-    page.page.get_by_label("softmax").check()
+    page.get_by_label("softmax").check()
     assert cells.all_text_contents()[:5] == ["0.05", "0.60", "0.11", "0.04", "0.21"]
 
 
-def test_pair_shows_the_products_that_make_the_score(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper(step="scores").html()))
-    label = page.page.locator("svg[role=img]").first
-    page.page.locator("[data-row]").nth(2).hover()
+def test_pair_shows_the_products_that_make_the_score(live):
+    page = live(AttentionStepper(step="scores"))
+    label = page.locator("svg[role=img]").first
+    page.locator("[data-row]").nth(2).hover()
     assert "q × k 0.66 0.72 0.00 0.36" in label.get_attribute("aria-label")
     assert "= 1.74" in label.inner_html()
 
@@ -419,15 +407,14 @@ ODD = {
         ),
     ],
 )
-def test_what_is_equal_only_about_is_marked_so(visit, put, state, shown):
+def test_what_is_equal_only_about_is_marked_so(live, state, shown):
     said, note, total = shown
     figure = AttentionStepper(step="scale", **state)
     assert said_of(figure).endswith(said)
-    page = visit()
-    page.open(put(figure.html()))
+    page = live(figure)
     assert page.said() == said_of(figure)
-    assert page.page.locator(".title").first.inner_text().endswith(note)
-    close = page.page.locator("svg[role=img]").first
+    assert page.locator(".title").first.inner_text().endswith(note)
+    close = page.locator("svg[role=img]").first
     assert total in close.locator("text").all_text_contents()
 
 
@@ -462,59 +449,55 @@ def test_what_is_said_of_a_pair():
         assert said in page.sentence
 
 
-def test_wide_vectors_show_their_largest_products(visit, put):
+def test_wide_vectors_show_their_largest_products(live):
     rows = np.arange(40.0).reshape(2, 20).tolist()
     figure = AttentionStepper(
         tokens=["a", "b"], query=rows, key=rows, value=rows, step=2, selected=[1, 1]
     )
-    page = visit(**PHONE)
-    page.open(put(figure.html()))
-    note = page.page.locator(".title").first.inner_text()
+    page = live(figure, **PHONE)
+    note = page.locator(".title").first.inner_text()
     assert "the 12 largest of 20 dimensions" in note
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.wide() <= 320
 
 
-def test_own_text_is_read_by_the_pages_model(visit, put):
+def test_own_text_is_read_by_the_pages_model(live):
     figure = AttentionStepper.from_model(word_model(), SENTENCE, step=5)
-    page = visit()
-    page.open(put(figure.html()))
-    field = page.page.get_by_label("Your text")
+    page = live(figure)
+    field = page.get_by_label("Your text")
     assert field.input_value() == SENTENCE
     field.fill("Runs the target list")
     figure.text = "Runs the target list"
     assert page.said() == said_of(figure)
     field.fill("runs the targot")
     field.press("Enter")
-    note = page.page.locator(".note").inner_text()
+    note = page.locator(".note").inner_text()
     assert note == (
         "The model does not know “targot”. Words that look like it: target, the, until."
     )
     assert page.said() == said_of(figure)
     field.fill("runs <b>")
     field.press("Enter")
-    assert "does not know “b”" in page.page.locator(".note").inner_text()
+    assert "does not know “b”" in page.locator(".note").inner_text()
 
 
-def test_own_text_travels_in_the_link(visit, put):
+def test_own_text_travels_in_the_link(visit, live):
     figure = AttentionStepper.from_model(word_model(), SENTENCE)
-    page = visit()
-    page.open(put(figure.html()))
-    page.page.get_by_label("Your text").fill("its list is empty")
-    page.page.locator("summary", has_text="Export").click()
-    page.page.get_by_role("button", name="Copy link").click()
-    link = page.page.locator("textarea").input_value()
+    page = live(figure)
+    page.get_by_label("Your text").fill("its list is empty")
+    page.locator("summary", has_text="Export").click()
+    page.button("Copy link").click()
+    link = page.locator("textarea").input_value()
     assert len(link) < 200
     again = visit()
-    again.page.goto(link)
-    again.page.wait_for_selector(READY)
+    again.goto(link)
+    again.wait_for_selector(READY)
     figure.text = "its list is empty"
     assert again.said() == said_of(figure)
 
 
-def test_no_text_field_where_nobody_answers(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper().html()))
-    assert page.page.get_by_label("Your text").count() == 0
+def test_no_text_field_where_nobody_answers(live):
+    page = live(AttentionStepper())
+    assert page.get_by_label("Your text").count() == 0
 
 
 LIVE = """async (state) => {
@@ -536,57 +519,53 @@ LIVE = """async (state) => {
 }"""
 
 
-def test_tokens_may_vanish_under_the_pointer(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper().html()))
-    page.page.evaluate(LIVE, AttentionStepper().state())
-    cells = page.page.locator(".tl-live").nth(1).locator("[data-row]")
+def test_tokens_may_vanish_under_the_pointer(live):
+    page = live(AttentionStepper())
+    page.evaluate(LIVE, AttentionStepper().state())
+    cells = page.locator(".tl-live").nth(1).locator("[data-row]")
     cells.last.dispatch_event("pointerover")
     assert "“it”" in page.said(1)
     one = [[1.0], [2.0]]
     answer = {"tokens": ["hi", "you"], "query": one, "key": one, "value": one}
-    page.page.evaluate("python", answer)
+    page.evaluate("python", answer)
     assert "the key of “you”" in page.said(1)
-    assert page.page.locator(".error").nth(1).is_hidden()
+    assert page.locator(".error").nth(1).is_hidden()
 
 
-def test_equation_and_steps_take_one_line_each_on_a_phone(visit, put):
-    page = visit(**FINGER)
-    page.open(put(AttentionStepper(step=6).html()))
+def test_equation_and_steps_take_one_line_each_on_a_phone(live):
+    page = live(AttentionStepper(step=6), **FINGER)
     for css in (".equation button", ".walk label"):
-        boxes = [one.bounding_box() for one in page.page.locator(css).all()]
+        boxes = [one.bounding_box() for one in page.locator(css).all()]
         assert len(boxes) >= 6
         assert boxes[-1]["y"] < boxes[0]["y"] + boxes[0]["height"] / 2
 
 
-def test_twelve_tokens_fit_a_phone(visit, put):
+def test_twelve_tokens_fit_a_phone(live):
     words = [f"word{i}" for i in range(12)]
     model = word_model(words=words, d_model=12, d_head=12)
-    page = visit(**PHONE)
-    page.open(put(AttentionStepper.from_model(model, " ".join(words), step=6).html()))
-    boxes = page.page.evaluate(
+    page = live(AttentionStepper.from_model(model, " ".join(words), step=6), **PHONE)
+    boxes = page.evaluate(
         """() => [...document.querySelector(".tl-live").shadowRoot
           .querySelectorAll(".picture .scroll")]
           .map((e) => [e.scrollWidth, e.clientWidth])"""
     )
     assert len(boxes) == 3
     assert all(needed <= room for needed, room in boxes)
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.wide() <= 320
 
 
-def test_the_map_shows_no_weight_before_its_step(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper(mask="causal").html()))
-    cells = page.page.get_by_role("grid", name="Weights, queries by keys")
+def test_the_map_shows_no_weight_before_its_step(live):
+    page = live(AttentionStepper(mask="causal"))
+    cells = page.get_by_role("grid", name="Weights, queries by keys")
     numbers = cells.locator("[data-row] text").filter(has_text=re.compile(r"\d"))
     for step in ("K", "scores", "scale", "mask"):
-        page.page.get_by_role("radio", name=step, exact=True).check()
+        page.get_by_role("radio", name=step, exact=True).check()
         page.said()
         assert numbers.count() == 0
         assert cells.locator("[data-row]").first.get_attribute("aria-label") == (
             "query “The”, key “The”"
         )
-    page.page.get_by_role("radio", name="softmax", exact=True).check()
+    page.get_by_role("radio", name="softmax", exact=True).check()
     page.said()
     assert numbers.count() == 15
 
@@ -595,7 +574,7 @@ def test_the_page_says_what_is_wrong_with_a_state(visit, put):
     state = AttentionStepper(step=2).state()
     page = visit()
     page.open(put(placeholder("attention_stepper", state | {"query": [[1.0]]})))
-    said = page.page.locator(".error").inner_text()
+    said = page.locator(".error").inner_text()
     assert "the length of query must be a whole number from 5 to 5, got 1." in said
     assert said.endswith(" It came so; make it anew in Python.")
 
@@ -607,30 +586,29 @@ PLACES = """() => { const root = document.querySelector(".tl-live").shadowRoot;
       return [css, [top, bottom]]; })); }"""
 
 
-def test_a_phone_shows_step_sentence_pair_and_query_at_once(visit, put):
-    page = visit(**FINGER | {"viewport": {"width": 360, "height": 684}})
-    page.open(put(AttentionStepper().html()))
-    at = page.page.evaluate(PLACES)
+def test_a_phone_shows_step_sentence_pair_and_query_at_once(live):
+    page = live(
+        AttentionStepper(), **FINGER | {"viewport": {"width": 360, "height": 684}}
+    )
+    at = page.evaluate(PLACES)
     assert sorted(at, key=lambda css: at[css]) == list(at)
     assert at[".panel + .panel"][1] - at[".walk"][0] < 684
 
 
-def test_a_wide_window_ends_with_the_sentence(visit, put):
-    page = visit()
-    page.open(put(AttentionStepper().html()))
-    at = page.page.evaluate(PLACES)
+def test_a_wide_window_ends_with_the_sentence(live):
+    page = live(AttentionStepper())
+    at = page.evaluate(PLACES)
     assert at[".say"][0] > at[".panel + .panel"][1]
 
 
-def test_no_step_moves_the_pictures_of_a_phone(visit, put):
-    page = visit(**FINGER)
-    page.open(put(AttentionStepper().html()))
+def test_no_step_moves_the_pictures_of_a_phone(live):
+    page = live(AttentionStepper(), **FINGER)
     places = []
     for _ in range(len(STEPS)):
         page.said()
-        panels = page.page.locator(".panel").all()
+        panels = page.locator(".panel").all()
         places.append([panel.bounding_box()["y"] for panel in panels])
-        step = page.page.get_by_role("button", name="Step", exact=True)
+        step = page.button("Step")
         if step.is_enabled():
             step.tap()
     assert len(places[0]) == 3

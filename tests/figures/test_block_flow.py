@@ -367,7 +367,7 @@ def test_a_model_of_too_many_blocks_is_refused():
 
 def alive(page):
     """Wait until the model is here."""
-    page.page.wait_for_function(
+    page.wait_for_function(
         """() => document.querySelector(".tl-live").shadowRoot
             .querySelector(".coming")?.textContent.includes("runs in this page")"""
     )
@@ -388,13 +388,13 @@ def opened(visit, put):
 
 def test_the_readers_own_prompt_is_answered_by_the_page(opened):
     page = opened()
-    line = page.page.locator(".coming").inner_text()
+    line = page.locator(".coming").inner_text()
     assert "unseen text: 1.8535 bits per byte, before 1.85" in line
     assert line.endswith("knowing nothing is 8.")
     for prompt in ("The method is cal", "a", "two dots means up one pack"):
-        page.page.get_by_label("Your prompt").fill(prompt)
+        page.get_by_label("Your prompt").fill(prompt)
         assert page.said() == said(BlockFlow(prompt))
-    row = page.page.locator("[data-row]").nth(7)
+    row = page.locator("[data-row]").nth(7)
     row.hover()
     want = BlockFlow("two dots means up one pack", selected=[7])
     assert page.said() == said(want)
@@ -402,40 +402,39 @@ def test_the_readers_own_prompt_is_answered_by_the_page(opened):
 
 def test_tokens_are_chosen_by_arrows_and_by_touch(opened):
     page = opened()
-    tokens = page.page.locator(".tokens input")
+    tokens = page.locator(".tokens input")
     tokens.nth(7).focus()
-    page.page.keyboard.press("ArrowLeft")
-    page.page.keyboard.press("ArrowLeft")
+    page.press("ArrowLeft", "ArrowLeft")
     assert page.said() == said(BlockFlow(position=5))
     tokens.nth(1).click()
     assert page.said() == said(BlockFlow(position=1))
-    assert page.page.locator(".tokens input:checked").count() == 1
+    assert page.locator(".tokens input:checked").count() == 1
 
 
 def test_home_and_end_go_to_the_ends_of_the_tokens(opened):
     page = opened(viewport={"width": 1280, "height": 720})
-    tokens = page.page.locator(".tokens input")
+    tokens = page.locator(".tokens input")
     tokens.nth(3).click()
-    page.page.mouse.wheel(0, 100)
-    page.page.wait_for_function("scrollY > 50")
-    page.page.keyboard.press("ArrowLeft")  # brings the picture into the window
-    before = page.page.evaluate("scrollY")
+    page.mouse.wheel(0, 100)
+    page.wait_for_function("scrollY > 50")
+    page.press("ArrowLeft")  # brings the picture into the window
+    before = page.evaluate("scrollY")
     assert before > 50
     last = tokens.count() - 1
     for key, position in (("Home", 0), ("End", last), ("ArrowLeft", last - 1)):
-        page.page.keyboard.press(key)
-        page.page.mouse.move(0, 0)
+        page.press(key)
+        page.mouse.move(0, 0)
         assert page.said() == said(BlockFlow(position=position))
-        assert page.page.evaluate("scrollY") == before
+        assert page.evaluate("scrollY") == before
         assert tokens.nth(position).is_checked()
 
 
 def test_a_prompt_that_cannot_be_read_is_kept_and_explained(opened):
     page = opened()
-    field = page.page.get_by_label("Your prompt")
+    field = page.get_by_label("Your prompt")
     field.fill("")
     assert page.said() == said(BlockFlow())
-    status = page.page.locator(".controls [role=status]")
+    status = page.locator(".controls [role=status]")
     assert status.inner_text() == (
         "A prompt must be 1 to 300 characters, this one has 0: type a letter. "
         "Shown is the prompt before."
@@ -448,14 +447,14 @@ def test_a_prompt_that_cannot_be_read_is_kept_and_explained(opened):
     assert status.inner_text().startswith(
         "A prompt must be 1 to 64 tokens, this one has 81: delete some. "
     )
-    page.page.keyboard.press("Tab")
+    page.press("Tab")
     page.said()
     assert (field.input_value(), status.inner_text()) == ("I", "")
 
 
 def test_half_a_character_is_shown_as_unknown(opened):
     page = opened()
-    page.page.get_by_label("Your prompt").evaluate(
+    page.get_by_label("Your prompt").evaluate(
         """(field) => { field.value = "a\\ud83d";
             field.dispatchEvent(new Event("input")); }"""
     )
@@ -464,31 +463,29 @@ def test_half_a_character_is_shown_as_unknown(opened):
 
 def test_a_held_row_ends_with_its_token_and_its_prompt(opened):
     page = opened()
-    row = page.page.locator("[data-row]").nth(7)
+    row = page.locator("[data-row]").nth(7)
     for change, want in (
         (
-            lambda: page.page.locator(".tokens input").nth(2).click(),
+            lambda: page.locator(".tokens input").nth(2).click(),
             BlockFlow(position=2),
         ),
-        (lambda: page.page.get_by_label("Your prompt").fill("two"), BlockFlow("two")),
+        (lambda: page.get_by_label("Your prompt").fill("two"), BlockFlow("two")),
     ):
         row.click()
-        page.page.mouse.move(0, 0)
-        page.page.evaluate("document.activeElement.blur()")
+        page.BLUR()
         assert page.said().startswith("Block 4, attention, adds")
         change()
         assert page.said() == said(want)
-        assert page.page.locator(".locked").count() == 0
+        assert page.locator(".locked").count() == 0
 
 
-def test_a_row_that_the_books_model_does_not_have_is_let_go(visit, put):
+def test_a_row_that_the_books_model_does_not_have_is_let_go(live):
     tokenizer = Tokenizer.train("the theme of the thesis", 260)
     deep = tiny_model(Decoder, tiny(vocab_size=264, n_layers=12), torch.float32)
     own = BlockFlow(**BlockFlow.followed(deep, tokenizer, "the theme"))
     own.selected = [24]
-    page = visit()
-    page.open(put(own.html()))
-    page.page.get_by_role("button", name="Ask the book's model").click()
+    page = live(own)
+    page.button("Ask the book's model").click()
     alive(page)
     assert page.said() == said(BlockFlow("the theme"))
     own.selected = [24]
@@ -498,7 +495,7 @@ def test_a_row_that_the_books_model_does_not_have_is_let_go(visit, put):
 
 def test_a_share_says_what_it_is_a_share_of(opened):
     page = opened()
-    caption = page.page.locator("p.stack").inner_text()
+    caption = page.locator("p.stack").inner_text()
     assert "the first is 87 % as long as stream + addition, the last 22 %." in caption
     shares = random_stacks()["pre"]["shares"]
     assert (round(100 * shares[0]), round(100 * shares[-1])) == (87, 22)
@@ -506,15 +503,15 @@ def test_a_share_says_what_it_is_a_share_of(opened):
 
 def test_the_link_keeps_prompt_and_token(opened, visit):
     page = opened()
-    page.page.get_by_label("Your prompt").fill("<b>&'\"#=%</script> é")
-    page.page.locator(".tokens input").nth(3).click()
+    page.get_by_label("Your prompt").fill("<b>&'\"#=%</script> é")
+    page.locator(".tokens input").nth(3).click()
     before = page.said()
-    page.page.locator("summary", has_text="Export").click()
-    page.page.get_by_role("button", name="Copy link").click()
-    link = page.page.locator("textarea").input_value()
+    page.locator("summary", has_text="Export").click()
+    page.button("Copy link").click()
+    link = page.locator("textarea").input_value()
     again = visit()
-    again.page.goto(link)
-    again.page.wait_for_selector(READY)
+    again.goto(link)
+    again.wait_for_selector(READY)
     alive(again)
     assert again.said() == before
     assert before == said(BlockFlow("<b>&'\"#=%</script> é", position=3))
@@ -522,32 +519,31 @@ def test_the_link_keeps_prompt_and_token(opened, visit):
 
 def test_a_prompt_can_be_typed_key_by_key(opened):
     page = opened()
-    field = page.page.get_by_label("Your prompt")
+    field = page.get_by_label("Your prompt")
     field.focus()
-    page.page.keyboard.press("End")
+    page.press("End")
     for key, text in (("n", "It is a referen"), ("c", "It is a referenc")):
-        page.page.keyboard.press(key)
+        page.press(key)
         assert page.said() == said(BlockFlow(text))
         assert field.input_value() == text
-    page.page.keyboard.press("Backspace")
+    page.press("Backspace")
     page.said()
     assert field.input_value() == "It is a referen"
 
 
 def test_stored_numbers_stay_where_no_model_comes(visit, put):
     page = visit()
-    page.page.route("**/weights/**", lambda route: route.abort())
+    page.route("**/weights/**", lambda route: route.abort())
     page.open(put(BlockFlow().html()))
-    line = page.page.locator(".coming")
+    line = page.locator(".coming")
     line.get_by_text("did not come").wait_for()
     reason = 'the model "manual-lm" did not come'
     assert line.inner_text() == f"Stored numbers: {reason}. Try again"
     assert page.said() == said(BlockFlow())
-    assert page.page.get_by_label("Your prompt").is_disabled()
-    assert page.page.locator(".tokens input:enabled").count() == 0
+    assert page.get_by_label("Your prompt").is_disabled()
+    assert page.locator(".tokens input:enabled").count() == 0
     page.grid().focus()
-    page.page.keyboard.press("End")
-    page.page.keyboard.press("ArrowDown")
+    page.press("End", "ArrowDown")
     assert page.said() == said(BlockFlow(selected=[1]))
     assert all("ERR_FAILED" in error for error in page.errors)
     page.errors.clear()
@@ -557,22 +553,22 @@ def test_own_numbers_are_said_to_be_ones_own(visit, put):
     asked = []
     own = BlockFlow(**BlockFlow.followed(*own_decoder(), "the theme"))
     page = visit()
-    page.page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: asked.append(request.url))
     page.open(put(own.html()))
     assert page.said() == said(own)
-    assert page.page.get_by_text("Numbers from Python: your own model.").is_visible()
-    assert page.page.get_by_label("Your prompt").is_disabled()
+    assert page.get_by_text("Numbers from Python: your own model.").is_visible()
+    assert page.get_by_label("Your prompt").is_disabled()
     assert not any("weights" in url for url in asked)
-    page.page.get_by_role("button", name="Ask the book's model").click()
+    page.button("Ask the book's model").click()
     alive(page)
     assert page.said() == said(BlockFlow("the theme"))
-    page.page.get_by_role("button", name="Reset").click()
+    page.button("Reset").click()
     assert page.said() == said(own)
 
 
 def test_the_norm_switch_shows_the_other_stack(opened):
     page = opened()
-    caption, picture = page.page.locator("p.stack"), page.page.locator("svg[role=img]")
+    caption, picture = page.locator("p.stack"), page.locator("svg[role=img]")
     assert (
         "grows about like the root of depth, 2.0 to 24.6 in 12" in caption.inner_text()
     )
@@ -582,41 +578,41 @@ def test_the_norm_switch_shows_the_other_stack(opened):
     root = picture.locator(".root")
     assert root.get_attribute("d") != ""
     top = "node => node.offsetTop"
-    before = page.page.locator(".foot").evaluate(top)
-    page.page.get_by_label("post-norm").check()
+    before = page.locator(".foot").evaluate(top)
+    page.get_by_label("post-norm").check()
     page.said()
     assert "puts the stream back to the same length, 8.0." in caption.inner_text()
     assert picture.get_attribute("aria-label") == caption.inner_text()
     assert root.get_attribute("d") == ""
-    assert page.page.locator(".foot").evaluate(top) == before
+    assert page.locator(".foot").evaluate(top) == before
 
 
 def test_a_finger_can_do_what_is_to_be_tried(opened):
     page = opened(**FINGER)
-    page.page.locator("[data-row]").nth(7).tap()
+    page.locator("[data-row]").nth(7).tap()
     assert page.said() == said(BlockFlow(selected=[7]))
-    page.page.locator(".tokens label").nth(3).tap()
+    page.locator(".tokens label").nth(3).tap()
     assert page.said() == said(BlockFlow(position=3))
-    page.page.locator(".options label", has_text="post-norm").tap()
+    page.locator(".options label", has_text="post-norm").tap()
     page.said()
-    caption = page.page.locator("p.stack").inner_text()
+    caption = page.locator("p.stack").inner_text()
     assert "puts the stream back to the same length, 8.0." in caption
 
 
 def test_tokens_and_stream_are_seen_together_on_a_phone(opened):
     page = opened(**FINGER)
-    top = page.page.locator(".tokens").bounding_box()["y"]
-    stream = page.page.locator(".picture").bounding_box()
+    top = page.locator(".tokens").bounding_box()["y"]
+    stream = page.locator(".picture").bounding_box()
     assert stream["y"] + stream["height"] - top < 740
 
 
 def test_the_followed_token_comes_into_sight(opened):
     page = opened(**FINGER)
     prompt = "The method is called with the argument of the"
-    page.page.get_by_label("Your prompt").fill(prompt)
+    page.get_by_label("Your prompt").fill(prompt)
     page.said()
-    line = page.page.locator(".tokens .options").bounding_box()
-    tokens = page.page.locator(".tokens label")
+    line = page.locator(".tokens .options").bounding_box()
+    tokens = page.locator(".tokens label")
     last, before = (tokens.nth(i).bounding_box() for i in (-1, -2))
     assert line["x"] <= last["x"]
     assert last["x"] + last["width"] <= line["x"] + line["width"] + 1
@@ -628,21 +624,21 @@ def test_the_followed_token_comes_into_sight(opened):
 
 def test_tokens_out_of_sight_are_hinted_at(opened):
     page = opened(**FINGER)
-    line = page.page.locator(".tokens .options")
-    legend = page.page.locator(".tokens legend")
+    line = page.locator(".tokens .options")
+    legend = page.locator(".tokens legend")
 
     def signs():
-        page.page.wait_for_timeout(50)
+        page.wait_for_timeout(50)
         return line.evaluate(
             """(node) => ["--before", "--after"].map((end) =>
                 getComputedStyle(node).getPropertyValue(end)).join()"""
         )
 
-    page.page.get_by_label("Your prompt").fill("It is a")
+    page.get_by_label("Your prompt").fill("It is a")
     page.said()
     assert (legend.inner_text(), signs()) == ("Follow token 4 of 4", ",")
     prompt = "The method is called with the argument of the"
-    page.page.get_by_label("Your prompt").fill(prompt)
+    page.get_by_label("Your prompt").fill(prompt)
     page.said()
     assert (legend.inner_text(), signs()) == ("Follow token 11 of 11", "#0000,")
     for left, wanted in ((60, "#0000,#0000"), (0, ",#0000")):
@@ -653,13 +649,13 @@ def test_tokens_out_of_sight_are_hinted_at(opened):
     assert line.evaluate(covers) == ["none", "none"]
     assert "linear-gradient" in line.evaluate("(n) => getComputedStyle(n).maskImage")
     ends = line.bounding_box()
-    page.page.touchscreen.tap(ends["x"] + 8, ends["y"] + 20)
+    page.touchscreen.tap(ends["x"] + 8, ends["y"] + 20)
     assert page.said() == said(BlockFlow(prompt, position=0))
 
 
 def test_a_blank_keeps_clear_of_the_number_below_it_on_a_phone(opened):
     page = opened(**FINGER)
-    names = page.page.locator("[data-part] .token")
+    names = page.locator("[data-part] .token")
     assert names.count() == 27
     for name in names.all():
         token, share = name.evaluate(
@@ -675,12 +671,10 @@ def test_no_row_moves_what_is_below_it(opened, options):
     page.grid().focus()
     for row in range(9):
         assert page.said() == said(BlockFlow(selected=[row]))
-        tops.add(page.page.locator(".foot").evaluate("node => node.offsetTop"))
-        page.page.keyboard.press("ArrowDown")
+        tops.add(page.locator(".foot").evaluate("node => node.offsetTop"))
+        page.press("ArrowDown")
     assert len(tops) == 1
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= max(
-        320, page.page.viewport_size["width"]
-    )
+    assert page.wide() <= max(320, page.viewport_size["width"])
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -695,35 +689,33 @@ def test_hostile_prompts_stay_text(kind):
 
 def test_hostile_prompts_are_inert_in_the_page(opened):
     page = opened(**PHONE)
-    field = page.page.get_by_label("Your prompt")
+    field = page.get_by_label("Your prompt")
     for kind, text in HOSTILE.items():
         field.fill(text)
         assert page.said(), kind
-        assert page.page.locator(".error").is_hidden(), kind
-        assert page.page.locator("img").count() == 0, kind
-        assert page.page.evaluate("document.documentElement.scrollWidth") <= 320, kind
+        assert page.locator(".error").is_hidden(), kind
+        assert page.locator("img").count() == 0, kind
+        assert page.wide() <= 320, kind
     assert "</script>" in BlockFlow(HOSTILE["script"]).flow["prompt"]
 
 
-def test_the_deepest_model_fits_a_phone(visit, put):
+def test_the_deepest_model_fits_a_phone(live):
     tokenizer = Tokenizer.train("the theme of the thesis", 260)
     config = tiny(vocab_size=264, n_layers=BLOCKS)
     model = tiny_model(Decoder, config, torch.float32)
     figure = BlockFlow(**BlockFlow.followed(model, tokenizer, "the theme " * 12))
-    page = visit(**PHONE)
-    page.open(put(figure.html()))
+    page = live(figure, **PHONE)
     assert page.said() == said(figure)
-    assert page.page.locator("[data-row]").count() == 25
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.locator("[data-row]").count() == 25
+    assert page.wide() <= 320
 
 
-def test_the_lens_and_the_angle_are_explained_above_the_stream(visit, put):
-    page = visit()
-    page.open(put(BlockFlow().html()))
-    note = page.page.locator(".title small").first.inner_text()
+def test_the_lens_and_the_angle_are_explained_above_the_stream(live):
+    page = live(BlockFlow())
+    note = page.locator(".title small").first.inner_text()
     assert "at 0° more of the same, at 90° all new, beyond it takes away. " in note
     assert note.endswith("The lens reads as if at the end")
-    tip = page.page.locator(".try").first.inner_text()
+    tip = page.locator(".try").first.inner_text()
     assert "the bold bar (bold: what it ends with)?" in tip
 
 
@@ -733,9 +725,9 @@ END = """say => { const range = document.createRange();
 
 def test_tokens_and_their_answer_are_seen_together_on_a_phone(opened):
     page = opened(**FINGER | {"viewport": {"width": 360, "height": 684}})
-    tokens = page.page.locator(".tokens").bounding_box()
-    bars = page.page.locator("rect.answer").all()[-1].bounding_box()
+    tokens = page.locator(".tokens").bounding_box()
+    bars = page.locator("rect.answer").all()[-1].bounding_box()
     assert bars["y"] + bars["height"] - tokens["y"] < 640
-    choice = page.page.locator(".tokens .options").bounding_box()
-    end = page.page.locator(".say").evaluate(END)
+    choice = page.locator(".tokens .options").bounding_box()
+    end = page.locator(".say").evaluate(END)
     assert end - choice["y"] < 684

@@ -279,17 +279,17 @@ def test_bad_states_say_why(state, message):
 
 def field(page):
     """The reader's words."""
-    return page.page.get_by_label("Your words")
+    return page.get_by_label("Your words")
 
 
 def note(page):
     """What the figure answers to words without a row."""
-    return page.page.locator(".note").inner_text()
+    return page.locator(".note").inner_text()
 
 
 def nearest(page):
     """The list of all words, of which one's nearest are shown."""
-    return page.page.get_by_label("Nearest to")
+    return page.get_by_label("Nearest to")
 
 
 def chosen(page):
@@ -299,35 +299,33 @@ def chosen(page):
 
 def numbers(page):
     """The numbers of the output."""
-    return page.page.locator("text.cellnumber").all_inner_texts()
+    return page.locator("text.cellnumber").all_inner_texts()
 
 
-def test_the_lesson_training_makes_neighbors(visit, put):
-    page = visit()
-    page.open(put(EmbeddingLookup(step=0, selected=[18, 0]).html()))
-    slider = page.page.get_by_role("slider", name="Training")
+def test_the_lesson_training_makes_neighbors(live):
+    page = live(EmbeddingLookup(step=0, selected=[18, 0]))
+    slider = page.get_by_role("slider", name="Training")
     slider.focus()
     states = [EmbeddingLookup(step=step, selected=[18, 0]) for step in STEPS[1:]]
     for step, expected in zip(STEPS[1:], shown_all(states), strict=True):
-        page.page.keyboard.press("ArrowRight")
+        page.press("ArrowRight")
         page.said()
         assert slider.get_attribute("aria-valuetext") == f"after step {step}"
-        page.page.evaluate("() => document.activeElement.blur()")
+        page.evaluate("() => document.activeElement.blur()")
         assert page.said() == expected.sentence
         slider.focus()
     assert "after step 200: “sixteen” 0.98, “eleven” 0.98" in page.said()
 
 
 def test_both_ways_give_the_same_output(visit, put):
-    page = visit()
-    page.open(put(EmbeddingLookup().html()))
+    page = live(EmbeddingLookup())
     before = numbers(page)
     assert len(before) == 5 * D_MODEL
-    page.page.get_by_role("radio", name="one-hot × W").check()
+    page.get_by_role("radio", name="one-hot × W").check()
     assert page.said().startswith("5 one-hot rows times W: in each sum of 29 products")
     assert numbers(page) == before
-    assert page.page.locator("text.one").count() == 5
-    assert page.page.get_by_text("F.one_hot(tokens, 29)").count() == 1
+    assert page.locator("text.one").count() == 5
+    assert page.get_by_text("F.one_hot(tokens, 29)").count() == 1
 
 
 @pytest.mark.parametrize(
@@ -343,15 +341,14 @@ def test_both_ways_give_the_same_output(visit, put):
         ("", [], ""),
     ],
 )
-def test_typed_words_are_looked_up(visit, put, typed, tokens, answer):
-    page = visit(**PHONE)
-    page.open(put(EmbeddingLookup().html()))
+def test_typed_words_are_looked_up(live, typed, tokens, answer):
+    page = live(EmbeddingLookup(), **PHONE)
     field(page).fill(typed)
     assert page.said() == said(EmbeddingLookup(tokens=tokens))
     assert field(page).input_value() == typed
     assert answer in note(page)
     assert bool(answer) == bool(note(page))
-    page.page.get_by_role("button", name="Reset").click()
+    page.button("Reset").click()
     page.said()
     assert (field(page).input_value(), note(page)) == (
         "twenty one and twenty two",
@@ -359,9 +356,8 @@ def test_typed_words_are_looked_up(visit, put, typed, tokens, answer):
     )
 
 
-def test_typing_lets_go_of_the_chosen_word(visit, put):
-    page = visit()
-    page.open(put(EmbeddingLookup(selected=[9, 0]).html()))
+def test_typing_lets_go_of_the_chosen_word(live):
+    page = live(EmbeddingLookup(selected=[9, 0]))
     assert page.said().startswith("“ten” is row 9")
     field(page).fill("three two")
     assert page.said() == said(EmbeddingLookup(tokens=[2, 1]))
@@ -394,14 +390,13 @@ def test_labels_stand_apart_and_the_chosen_one_beside_its_point():
         assert max(away) < 8.01
 
 
-def test_signs_and_shades_have_a_legend(visit, put):
-    page = visit()
-    page.open(put(EmbeddingLookup().html()))
-    texts = page.page.locator(".picture svg").first.text_content()
+def test_signs_and_shades_have_a_legend(live):
+    page = live(EmbeddingLookup())
+    texts = page.locator(".picture svg").first.text_content()
     for meaning in ("units", "no group", "thick lines to its nearest", "below 0"):
         assert meaning in texts
     looks = (
-        page.page.locator(".picture svg")
+        page.locator(".picture svg")
         .first.locator("path.dot")
         .evaluate_all("(all) => all.map((dot) => dot.classList.value)")
     )
@@ -410,40 +405,37 @@ def test_signs_and_shades_have_a_legend(visit, put):
     assert {" ".join(look.split()) for look in looks} == set(keys)
 
 
-def test_a_legend_names_only_what_there_is(visit, put):
-    page = visit()
-    page.open(put(EmbeddingLookup([*"ab"], ROWS, groups=["x", "y"]).html()))
-    texts = page.page.locator(".picture svg").first.text_content()
+def test_a_legend_names_only_what_there_is(live):
+    page = live(EmbeddingLookup([*"ab"], ROWS, groups=["x", "y"]))
+    texts = page.locator(".picture svg").first.text_content()
     assert "chosen" in texts
     assert "no group" not in texts
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_typed_text_is_inert(visit, put, kind):
-    page = visit(**PHONE)
-    page.open(put(EmbeddingLookup().html()))
+def test_hostile_typed_text_is_inert(live, kind):
+    page = live(EmbeddingLookup(), **PHONE)
     field(page).evaluate(
         "(node, text) => { node.value = text; node.dispatchEvent(new Event('input')) }",
         HOSTILE[kind],
     )
     assert page.said().startswith("No word is looked up.")
-    assert page.page.locator(".error").is_hidden()
-    assert page.page.locator(".tl-live img").count() == 0
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.locator(".error").is_hidden()
+    assert page.locator(".tl-live img").count() == 0
+    assert page.wide() <= 320
     assert len(note(page)) < 200
 
 
-def test_link_brings_typed_words_back(visit, put):
-    page = visit()
-    page.open(put(EmbeddingLookup().html()))
+def test_link_brings_typed_words_back(visit, live):
+    page = live(EmbeddingLookup())
     field(page).fill("sixty-six")
     here = page.said()
-    page.page.locator("summary", has_text="Export").click()
-    page.page.get_by_role("button", name="Copy link").click()
-    link = page.page.locator("textarea").input_value()
+    page.locator("summary", has_text="Export").click()
+    page.button("Copy link").click()
+    link = page.locator("textarea").input_value()
     again = visit()
-    again.page.goto(link)
-    again.page.wait_for_selector(READY)
+    again.goto(link)
+    again.wait_for_selector(READY)
     assert again.said() == here == said(EmbeddingLookup(tokens=[23, 5]))
     assert field(again).input_value() == "sixty six"
 
@@ -452,11 +444,10 @@ def test_a_click_on_a_point_holds_its_word(visit, put):
     page = visit()
     figure = EmbeddingLookup(step=0)
     page.open(put(figure.html()))
-    spot = page.page.locator("path.dot").nth(3).bounding_box()
+    spot = page.locator("path.dot").nth(3).bounding_box()
     x, y = spot["x"] + spot["width"] / 2, spot["y"] + spot["height"] / 2
-    page.page.mouse.click(x, y)
-    page.page.mouse.move(0, 0)
-    page.page.evaluate("() => document.activeElement.blur()")
+    page.mouse.click(x, y)
+    page.BLUR()
     row = figure.words.index(page.said().split("”")[0][1:])
     assert page.said() == said(EmbeddingLookup(step=0, selected=[row, 0]))
     assert chosen(page) == figure.words[row]
@@ -469,25 +460,24 @@ def test_a_finger_chooses_a_word_where_its_neighbors_are(visit, put):
     assert chosen(page) == "twenty"
     nearest(page).select_option("ten")
     figure.selected = [figure.words.index("ten"), 0]
-    page.page.evaluate("() => document.activeElement.blur()")
+    page.evaluate("() => document.activeElement.blur()")
     assert page.said() == said(figure)
     box = nearest(page).bounding_box()
     assert box["height"] >= 44
-    slider = page.page.get_by_role("slider", name="Training").bounding_box()
-    bars = page.page.locator("svg[role=img]").bounding_box()
+    slider = page.get_by_role("slider", name="Training").bounding_box()
+    bars = page.locator("svg[role=img]").bounding_box()
     assert slider["y"] < box["y"] < bars["y"]
     assert bars["y"] + bars["height"] - slider["y"] < 350
 
 
-def test_the_picture_keeps_its_place_while_training(visit, put):
-    page = visit(viewport={"width": 360, "height": 900})
-    page.open(put(EmbeddingLookup(step=0).html()))
-    slider = page.page.get_by_role("slider", name="Training")
+def test_the_picture_keeps_its_place_while_training(live):
+    page = live(EmbeddingLookup(step=0), viewport={"width": 360, "height": 900})
+    slider = page.get_by_role("slider", name="Training")
     tops = set()
 
     def look():
         page.said()
-        foot, whole = (page.page.locator(x).bounding_box() for x in (".foot", ".fig"))
+        foot, whole = (page.locator(x).bounding_box() for x in (".foot", ".fig"))
         tops.add(round(foot["y"] - whole["y"], 2))
 
     for i in range(len(STEPS)):
@@ -496,7 +486,7 @@ def test_the_picture_keeps_its_place_while_training(visit, put):
     for words in ("one million", "quadrillions antidisestablishment 2"):
         field(page).fill(words)
         look()
-    page.page.get_by_role("radio", name="one-hot × W").check()
+    page.get_by_role("radio", name="one-hot × W").check()
     look()
     assert len(tops) == 1
 
@@ -505,37 +495,32 @@ def test_a_single_table_has_no_training(visit, put):
     page = visit()
     figure = EmbeddingLookup(["ab", "New York"], [[1.0, 0.5], [0.5, 1.0]])
     page.open(put(figure.html()))
-    assert page.page.get_by_label("Training").is_hidden()
+    assert page.get_by_label("Training").is_hidden()
     assert page.said() == "2 words: rows 0, 1 of the table, copied, are the output."
     assert note(page) == ""
 
 
-def test_forced_colors_leave_the_shades_of_looked_up_rows(visit, put):
-    page = visit(forced_colors="active")
-    page.open(put(EmbeddingLookup().html()))
-    fills = page.page.locator(".lookup").evaluate_all(
+def test_forced_colors_leave_the_shades_of_looked_up_rows(live):
+    page = live(EmbeddingLookup(), forced_colors="active")
+    fills = page.locator(".lookup").evaluate_all(
         "(all) => all.map((rect) => getComputedStyle(rect).fill)"
     )
     assert fills == ["none"] * 10
-    shown = page.page.locator(".cell").evaluate_all(
+    shown = page.locator(".cell").evaluate_all(
         "(all) => all.map((rect) => getComputedStyle(rect).fill)"
     )
     assert len(set(shown)) == 2
 
 
-def test_a_table_of_ones_own_says_nothing_of_our_training(visit, put):
-    page = visit()
-    page.open(put(EmbeddingLookup().html()))
-    assert (
-        "next word in the numbers 1 to 999" in page.page.locator(".about").inner_text()
-    )
+def test_a_table_of_ones_own_says_nothing_of_our_training(live):
+    page = live(EmbeddingLookup())
+    assert "next word in the numbers 1 to 999" in page.locator(".about").inner_text()
     assert "next word" in EmbeddingLookup().html()
     assert EmbeddingLookup(["a", "b"], [[1, 0], [0, 1]]).about == ""
 
 
-def test_tab_reaches_each_part_once(visit, put):
-    page = visit()
-    page.open(put(EmbeddingLookup().html()))
+def test_tab_reaches_each_part_once(live):
+    page = live(EmbeddingLookup())
     stops = ["button", "input", "input", "gridcell", "input", "select"]
     assert tab_stops(page.page) == [*stops, "button", "summary", "summary"]
 
@@ -549,9 +534,9 @@ def test_every_size_of_table_fits(visit, put, count, d_model, width):
     tokens = [i % count for i in range(6)]
     table = rng.normal(size=(count, d_model))
     page.open(put(EmbeddingLookup(words, table, tokens=tokens).html()))
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
-    room = page.page.locator(".fig").bounding_box()
-    for box in page.page.locator(".picture svg text").evaluate_all(
+    assert page.wide() <= width
+    room = page.locator(".fig").bounding_box()
+    for box in page.locator(".picture svg text").evaluate_all(
         "(all) => all.map((t) => { const b = t.getBoundingClientRect();"
         "return [b.left, b.right, t.textContent]; })"
     ):
@@ -574,14 +559,13 @@ def test_a_one_is_said_only_where_the_picture_shows_it(row, part):
     assert part not in said(figure)
 
 
-def test_little_room_is_kept_for_the_note_on_a_phone(visit, put):
-    page = visit(viewport={"width": 360, "height": 660})
-    page.open(put(EmbeddingLookup().html()))
+def test_little_room_is_kept_for_the_note_on_a_phone(live):
+    page = live(EmbeddingLookup(), viewport={"width": 360, "height": 660})
     field(page).fill("million thousand")
     page.said()
-    choice = page.page.locator(".choice").bounding_box()
-    told = page.page.locator(".note").bounding_box()
-    picture = page.page.locator(".picture").bounding_box()
+    choice = page.locator(".choice").bounding_box()
+    told = page.locator(".note").bounding_box()
+    picture = page.locator(".picture").bounding_box()
     assert choice["y"] + choice["height"] <= told["y"]
     assert told["y"] + told["height"] <= picture["y"]
     assert picture["y"] - choice["y"] - choice["height"] < 30

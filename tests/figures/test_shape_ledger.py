@@ -233,13 +233,12 @@ def test_each_column_has_one_unit_and_whole_numbers():
     assert shown(large).rows[-1][4] == f"{flops:.3e}" == "5.342e+16"
 
 
-def test_reset_forgets_the_change_before(visit, put):
-    page = visit()
-    page.open(put(ShapeLedger().html()))
-    page.page.get_by_label("Model").select_option("GPT-3")
+def test_reset_forgets_the_change_before(live):
+    page = live(ShapeLedger())
+    page.get_by_label("Model").select_option("GPT-3")
     page.said()
     assert watched(page)[1] == "sizes of another model"
-    page.page.get_by_role("button", name="Reset").click()
+    page.button("Reset").click()
     assert page.said() == said_of(ShapeLedger())
     assert watched(page) == (["124M", "292G", "604M"], "")
     enter(page.page, "tokens T", 512)
@@ -302,21 +301,20 @@ def test_reset_leaves_what_the_reader_sees_where_it_is(visit, put, width):
     page = visit(viewport={"width": width, "height": 684})
     text = "<p style='height: 900px'>What comes after.</p>"
     page.open(put(ShapeLedger().html(), text))
-    page.page.get_by_label("wrong reshape").check()
+    page.get_by_label("wrong reshape").check()
     page.said()
-    reset = page.page.get_by_role("button", name="Reset")
+    reset = page.button("Reset")
     reset.scroll_into_view_if_needed()
     before = reset.bounding_box()["y"]
     reset.click()
     page.said()
-    assert page.page.locator(".why").count() == 0
-    page.page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert page.locator(".why").count() == 0
+    page.evaluate("() => new Promise(requestAnimationFrame)")
     assert reset.bounding_box()["y"] == pytest.approx(before, abs=1)
 
 
-def test_sizes_that_must_fit_change_together(visit, put):
-    page = visit()
-    page.open(put(ShapeLedger().html()))
+def test_sizes_that_must_fit_change_together(live):
+    page = live(ShapeLedger())
     enter(page.page, "width d", 770)
     assert page.said() == said_of(ShapeLedger(d_model=770, n_heads=11))
     enter(page.page, "tokens T", 2048)
@@ -328,14 +326,13 @@ def test_sizes_that_must_fit_change_together(visit, put):
     enter(page.page, "inner f", 500)
     expected.d_ff = 500
     assert page.said() == said_of(expected)
-    page.page.get_by_label("Model").select_option("GPT-2 small")
+    page.get_by_label("Model").select_option("GPT-2 small")
     assert page.said() == said_of(ShapeLedger())
 
 
-def test_the_inner_width_follows_the_width_until_it_is_changed(visit, put):
-    page = visit()
-    page.open(put(ShapeLedger().html()))
-    inner = page.page.get_by_label("inner f", exact=True)
+def test_the_inner_width_follows_the_width_until_it_is_changed(live):
+    page = live(ShapeLedger())
+    inner = page.get_by_label("inner f", exact=True)
     enter(page.page, "width d", 64)
     page.said()
     assert inner.input_value() == "256"
@@ -349,16 +346,15 @@ def test_the_inner_width_follows_the_width_until_it_is_changed(visit, put):
     assert inner.input_value() == "128"
 
 
-def test_the_lesson_no_number_notices_a_wrong_reshape(visit, put):
-    page = visit()
-    page.open(put(ShapeLedger().html()))
-    page.page.locator("summary", has_text="Data table").click()
-    page.page.wait_for_selector(".tl-live tr >> nth=19")
-    rows = page.page.locator(".tl-live tr")
+def test_the_lesson_no_number_notices_a_wrong_reshape(live):
+    page = live(ShapeLedger())
+    page.locator("summary", has_text="Data table").click()
+    page.wait_for_selector(".tl-live tr >> nth=19")
+    rows = page.locator(".tl-live tr")
     before = rows.all_inner_texts()
-    page.page.get_by_label("wrong reshape").check()
+    page.get_by_label("wrong reshape").check()
     assert page.said() == said_of(ShapeLedger(wrong=True))
-    labels = page.page.locator("svg[role=img]").evaluate_all(
+    labels = page.locator("svg[role=img]").evaluate_all(
         "all => all.map(svg => svg.getAttribute('aria-label').split(';')[0])"
     )
     assert labels == [
@@ -366,7 +362,7 @@ def test_the_lesson_no_number_notices_a_wrong_reshape(visit, put):
         "head 0 reads tokens 0, 1, 2, 3",
     ]
     assert rows.all_inner_texts() == before
-    assert page.page.locator("svg text", has_text="✗ view(…)").count() == 1
+    assert page.locator("svg text", has_text="✗ view(…)").count() == 1
 
 
 @pytest.mark.parametrize(("length", "heads"), [(3, 2), (2, 3), (4, 4), (1, 3), (3, 1)])
@@ -383,7 +379,7 @@ def test_the_small_picture_is_what_pytorch_does(visit, put, length, heads):
         )
         for view in views
     ]
-    pictures = page.page.locator("svg[role=img]")
+    pictures = page.locator("svg[role=img]")
     for nth, (view, label) in enumerate(zip(views, labels, strict=True)):
         picture = pictures.nth(nth)
         assert picture.get_attribute("aria-label") == label
@@ -391,9 +387,8 @@ def test_the_small_picture_is_what_pytorch_does(visit, put, length, heads):
         assert picture.locator("text", has_text="✗").count() == wrong
 
 
-def test_the_lesson_scores_grow_with_the_square(visit, put):
-    page = visit()
-    page.open(put(ShapeLedger(selected=[6]).html()))
+def test_the_lesson_scores_grow_with_the_square(live):
+    page = live(ShapeLedger(selected=[6]))
     assert page.said().endswith(
         "(1, 12, 1024, 1024): 0 parameters; 19.3 GFLOP in all, 7 %; 604 MB of results."
     )
@@ -403,23 +398,22 @@ def test_the_lesson_scores_grow_with_the_square(visit, put):
 
 def watched(page):
     """What stands under the fields: the three numbers, and what changed."""
-    numbers = page.page.locator(".watch dd").all_inner_texts()
-    return numbers, page.page.locator(".watch .said").inner_text()
+    numbers = page.locator(".watch dd").all_inner_texts()
+    return numbers, page.locator(".watch .said").inner_text()
 
 
-def test_what_a_change_did_stands_under_the_fields(visit, put):
-    page = visit(**PHONE)
-    page.open(put(ShapeLedger().html()))
+def test_what_a_change_did_stands_under_the_fields(live):
+    page = live(ShapeLedger(), **PHONE)
     assert watched(page) == (["124M", "292G", "604M"], "")
     top = "all => all[0].offsetTop"
-    before = page.page.locator(".foot").evaluate_all(top)
+    before = page.locator(".foot").evaluate_all(top)
     enter(page.page, "tokens T", 2048)
     page.said()
     assert watched(page) == (
         ["124M → 125M", "292G → 661G", "604M → 2.42G"],
         "T 1024 → 2048, P 1024 → 2048: each position needs its row",
     )
-    assert page.page.locator(".foot").evaluate_all(top) == before
+    assert page.locator(".foot").evaluate_all(top) == before
     enter(page.page, "width d", 1536)
     page.said()
     assert watched(page)[0][2] == "2.42G"
@@ -429,45 +423,43 @@ def test_what_a_change_did_stands_under_the_fields(visit, put):
     assert watched(page)[1].endswith(
         "h 12 → 11, f 6144 → 6160: all heads are equally wide"
     )
-    page.page.get_by_label("tied").uncheck()
+    page.get_by_label("tied").uncheck()
     page.said()
     assert watched(page)[1] == "no longer tied"
-    page.page.get_by_label("Model").select_option("GPT-3")
+    page.get_by_label("Model").select_option("GPT-3")
     page.said()
     assert watched(page)[1] == "sizes of another model, now tied"
-    page.page.locator("[data-row]").first.click()
-    page.page.get_by_label("wrong reshape").check()
+    page.locator("[data-row]").first.click()
+    page.get_by_label("wrong reshape").check()
     page.said()
     assert watched(page)[1] == "sizes of another model, now tied"  # as before
 
 
-def test_a_field_answers_while_one_types(visit, put):
-    page = visit()
-    page.open(put(ShapeLedger().html()))
-    field = page.page.get_by_label("positions P", exact=True)
+def test_a_field_answers_while_one_types(live):
+    page = live(ShapeLedger())
+    field = page.get_by_label("positions P", exact=True)
     field.select_text()
-    page.page.keyboard.type("2048")
+    page.keyboard.type("2048")
     assert page.said() == said_of(ShapeLedger(max_len=2048))  # T was not cut by "2"
     assert watched(page)[1] == "P 1024 → 2048"
-    width = page.page.get_by_label("width d", exact=True)
+    width = page.get_by_label("width d", exact=True)
     width.select_text()
-    page.page.keyboard.type("1536")
+    page.keyboard.type("1536")
     assert page.said() == said_of(ShapeLedger(max_len=2048, d_model=1536))
 
 
-def test_a_field_says_its_limit(visit, put):
-    page = visit(**PHONE)
-    page.open(put(ShapeLedger().html()))
-    field = page.page.get_by_label("tokens T")
+def test_a_field_says_its_limit(live):
+    page = live(ShapeLedger(), **PHONE)
+    field = page.get_by_label("tokens T")
     field.fill("100000")
-    limit = page.page.get_by_role("status").filter(has_text="only 1 to 16384")
+    limit = page.get_by_role("status").filter(has_text="only 1 to 16384")
     assert limit.is_visible()
     below = limit.bounding_box()["y"] - field.bounding_box()["y"]
     assert 0 < below < 60
     field.press("Tab")
     assert field.input_value() == "16384"
     assert limit.is_visible()
-    page.page.get_by_role("button", name="Reset", exact=True).click()
+    page.button("Reset").click()
     expect(limit).to_have_count(0)
     field.fill("100000")
     field.fill("100")
@@ -476,11 +468,10 @@ def test_a_field_says_its_limit(visit, put):
 
 @pytest.mark.parametrize("width", [320, 360, 1280])
 @pytest.mark.parametrize("by", ["finger", "mouse"])
-def test_no_number_of_a_size_is_cut(visit, put, width, by):
+def test_no_number_of_a_size_is_cut(live, width, by):
     size = {"viewport": {"width": width, "height": 684}}
-    page = visit(**(FINGER if by == "finger" else {}) | size)
-    page.open(put(ShapeLedger().html()))
-    fields = page.page.locator(".sizes [type=number]")
+    page = live(ShapeLedger(), **(FINGER if by == "finger" else {}) | size)
+    fields = page.locator(".sizes [type=number]")
     cut = """all => all.filter(n => n.scrollWidth > n.clientWidth)
         .map(n => [n.labels[0].textContent, n.value])"""
     assert fields.count() == 7
@@ -494,28 +485,32 @@ def test_no_label_and_no_choice_of_a_size_is_cut(visit, put, width):
     page = visit(viewport={"width": width, "height": 684})
     ledger = ShapeLedger(d_model=12_288, n_heads=96)
     page.open(put(ledger.html()))
-    names = page.page.locator(".sizes .name")
+    names = page.locator(".sizes .name")
     assert names.evaluate_all("all => all.every(n => n.scrollWidth <= n.offsetWidth)")
     needed = """select => { const text = document.createElement("span");
         text.textContent = select.selectedOptions[0].text; select.after(text);
         const width = text.getBoundingClientRect().width; text.remove();
         return [width, select.clientWidth - 24]; }"""
-    text, room = page.page.get_by_label("heads h").evaluate(needed)
+    text, room = page.get_by_label("heads h").evaluate(needed)
     assert text <= room
 
 
-def test_a_wrong_reshape_is_explained_at_its_box(visit, put):
-    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
-    page.open(put(ShapeLedger().html()))
-    box = page.page.get_by_label("wrong reshape")
+def test_a_wrong_reshape_is_explained_at_its_box(live):
+    page = live(
+        ShapeLedger(),
+        has_touch=True,
+        is_mobile=True,
+        viewport={"width": 360, "height": 684},
+    )
+    box = page.get_by_label("wrong reshape")
     box.tap()
     page.said()
-    why = page.page.locator(".why")
+    why = page.locator(".why")
     assert why.inner_text().startswith("No number notices: every shape stays the same")
     assert (
         "head 0 reads token 0 at position 1 (✗): tokens are mixed." in why.inner_text()
     )
-    first = page.page.locator("svg[role=img]").first.bounding_box()
+    first = page.locator("svg[role=img]").first.bounding_box()
     top = box.bounding_box()["y"]
     assert top < why.bounding_box()["y"] < first["y"]
     assert first["y"] + first["height"] - top < 400
@@ -523,24 +518,23 @@ def test_a_wrong_reshape_is_explained_at_its_box(visit, put):
     page.said()
     assert why.count() == 0
     box.tap()
-    page.page.get_by_label("heads h").select_option("1 × 768")
+    page.get_by_label("heads h").select_option("1 × 768")
     page.said()
     assert why.inner_text().endswith("With one head or one token, nothing moves.")
 
 
-def test_no_sentence_moves_what_is_below_it(visit, put):
-    page = visit(**PHONE)
-    page.open(put(ShapeLedger().html()))
-    foot, tops = page.page.locator(".foot"), set()
+def test_no_sentence_moves_what_is_below_it(live):
+    page = live(ShapeLedger(), **PHONE)
+    foot, tops = page.locator(".foot"), set()
     top = "all => all[0].offsetTop"
     page.grid().focus()
-    page.page.keyboard.press("Home")
+    page.press("Home")
     for row in range(19):
         assert page.said() == said_of(ShapeLedger(selected=[row]))
         tops.add(foot.evaluate_all(top))
-        page.page.keyboard.press("ArrowDown")
+        page.press("ArrowDown")
     assert len(tops) == 1
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.wide() <= 320
 
 
 def test_largest_sizes_fit_a_phone(visit, put):
@@ -549,30 +543,28 @@ def test_largest_sizes_fit_a_phone(visit, put):
     ledger = ShapeLedger(batch=64, n_layers=128, vocab_size=300_000, **sizes)
     page.open(put(ledger.html()))
     assert page.said() == said_of(ledger)
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.wide() <= 320
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])
-def test_the_frame_of_a_line_is_whole(visit, put, width):
-    page = visit(viewport={"width": width, "height": 900})
-    page.open(put(ShapeLedger().html()))
+def test_the_frame_of_a_line_is_whole(live, width):
+    page = live(ShapeLedger(), viewport={"width": width, "height": 900})
     page.grid().focus()
-    page.page.keyboard.press("ArrowDown")
-    ring = page.page.locator("[data-row='1'] .ring")
+    page.press("ArrowDown")
+    ring = page.locator("[data-row='1'] .ring")
     assert ring.evaluate("(ring) => getComputedStyle(ring).strokeWidth") == "2.5px"
     box = ring.bounding_box()
-    seen = page.page.locator(".panel .scroll").bounding_box()
+    seen = page.locator(".panel .scroll").bounding_box()
     assert box["x"] >= seen["x"]  # with its stroke
     assert box["x"] + box["width"] <= seen["x"] + seen["width"]
-    shape = page.page.locator(".panel text.quiet", has_text="(1, 1024)").first
+    shape = page.locator(".panel text.quiet", has_text="(1, 1024)").first
     inside = shape.bounding_box()
     assert inside["x"] + inside["width"] + 3 <= box["x"] + box["width"]
 
 
-def test_the_bytes_of_token_numbers_are_explained(visit, put):
-    page = visit()
-    page.open(put(ShapeLedger().html()))
-    note = page.page.locator(".title small").last.inner_text()
+def test_the_bytes_of_token_numbers_are_explained(live):
+    page = live(ShapeLedger())
+    note = page.locator(".title small").last.inner_text()
     assert "float32, tokens int64 (8 each)" in note
     tokens = shown(ShapeLedger()).geometry["lines"][0]
     size = torch.zeros(1024, dtype=torch.int64).nbytes
