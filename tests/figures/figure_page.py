@@ -62,7 +62,7 @@ class Shown(NamedTuple):
         exec(self.pytorch, names)
         return names
 
-    def must_notice(self, right: str, wrong: str, match: str = "") -> None:
+    def must_notice(self, right: str, wrong: str, match: str | None = None) -> None:
         """Demand that the copied program stops if `wrong` stands for `right` in it."""
         assert right in self.pytorch
         with pytest.raises(AssertionError, match=match):

@@ -2,17 +2,20 @@
 
 import json
 from copy import deepcopy
+from fnmatch import fnmatchcase
 
+import numpy as np
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import READY, run_node, shown, shown_all
+from figure_page import edges, percent, run_node, said_of, shown, with_shown
 from inference_jobs import shipped
 from models import model as tiny_model
 from models import tiny
 from test_figures_python import Tags
 from tolerances import PAGE_TOLERANCE, assert_near
 from touch import FINGER
+from weights_page import runs
 
 from transformer_book.figures.block_flow.figure import BlockFlow
 from transformer_book.figures.block_flow.streams import (
@@ -30,6 +33,8 @@ from transformer_lib.inspection import logit_lens
 from transformer_lib.tokens import Tokenizer
 
 PHONE = {"viewport": {"width": 320, "height": 700}}
+BOTH = ("attention", "feed-forward")
+NAMES = ["embedding", *(f"block {b}, {name}" for b in range(1, 13) for name in BOTH)]
 FOLLOW = """
 import { readFileSync } from "node:fs";
 import { createFlow } from "./transformer_book/figures/block_flow/numbers.mjs";
@@ -47,11 +52,10 @@ ASKED = [
     ["It is a refer", 0],
     ["It is a refer", 63],
     ["It was a long way", 4],
-    ["", 0],  # replaced below: a prompt of as many tokens as fit
+    ["the " * 31 + "the", TOKENS],  # as many tokens as fit
     ["The method is cal", 4],
     ["東京 שלום 👩‍👩‍👧‍👦 \x00", 9],
 ]
-ASKED[5] = ["the " * 31 + "the", TOKENS]
 
 
 @pytest.fixture(scope="module")
@@ -69,15 +73,16 @@ def rounded_model():
     return dequantized(shipped("manual-lm").model)
 
 
-def own_decoder(**changes):
+def own_decoder(n_layers=3, **changes):
     """A learner's decoder, with a tokenizer of its own."""
     tokenizer = Tokenizer.train("the theme of the thesis", 260)
-    config = tiny(vocab_size=264, n_layers=3, **changes)
+    config = tiny(vocab_size=264, n_layers=n_layers, **changes)
     return deepcopy(tiny_model(Decoder, config, torch.float32)), tokenizer
 
 
-def said(figure):
-    return shown(figure).sentence
+def own_flow(prompt="the theme", position=-1, **changes):
+    """A figure of a learner's decoder."""
+    return BlockFlow(**BlockFlow.followed(*own_decoder(**changes), prompt, position))
 
 
 def numbers(flow, name):
@@ -157,9 +162,6 @@ def test_a_post_norm_model_is_put_back_to_one_length():
     assert flow["norm"] == "post"
     root = torch.tensor(model.config.d_model**0.5, dtype=torch.float64)
     assert_near(lengths, root.expand_as(lengths), PAGE_TOLERANCE)
-    figure = BlockFlow(**BlockFlow.followed(*own_decoder(residual="post"), "the"))
-    figure.selected = [2]
-    assert ", and the norm makes the sum " in said(figure)
 
 
 def test_following_switches_dropout_off_and_leaves_no_trace():
@@ -204,50 +206,53 @@ def test_the_lesson_of_the_random_stacks():
     assert any(later > one for one, later in pairs)  # not each time
 
 
-def figures():
+@pytest.fixture(scope="module")
+def pairs():
     """States of all kinds: rows held, both norms, models of one's own, odd texts."""
     made = [BlockFlow(selected=[r]) for r in (0, 1, 8)]
     made += [BlockFlow(), BlockFlow(residual="post"), BlockFlow("The method is cal")]
     made += [BlockFlow(text) for text in ("a", "b c", "שלום \u202e", "</script>")]
     for residual in ("pre", "post"):
-        own = BlockFlow.followed(*own_decoder(residual=residual), "the theme")
-        made += [BlockFlow(**own), BlockFlow(**own | {"selected": [3]})]
-    return made
+        made += [own_flow(residual=residual), own_flow(residual=residual)]
+        made[-1].selected = [3]
+    return with_shown(made)
 
 
-@pytest.fixture(scope="module")
-def pages():
-    return shown_all(figures())
+def fixed(x, digits=2):
+    return f"{x + 1e-9:.{digits}f}"  # of two equally near the larger, as JavaScript
 
 
-def test_the_table_has_a_row_for_each_depth_of_both(pages):
-    table = pages[3].table
-    assert table["header"][:6] == [
-        *("after", "length", "addition", "angle", "no. 1", "no. 2")
-    ]
-    assert table["header"][-1] == "answer “nce”"
-    assert len(table["rows"]) == 9 + 25
-    assert table["rows"][0][:5] == ["embedding", "17.14", "", "", "re 1.0000"]
-    assert table["rows"][7][:5] == [
-        *("block 4, attention", "61.80", "35.34", "92°", "nce 0.9475")
-    ]
-    assert table["rows"][-1][:3] == [
-        "random pre-norm stack: block 12, feed-forward",
-        *("24.59", "22 % of stream + addition"),
-    ]
-
-
-def test_copied_pytorch_runs(pages):
-    for page in pages:
-        exec(page.pytorch, {})
+def test_the_program_runs_and_the_table_has_a_row_for_each_depth_of_both(pairs):
+    for figure, page in pairs:
+        page.run()
+        flow, stack = figure.flow, figure.stacks[figure.residual]
+        depths = len(flow["lengths"])
+        own, random = page.rows[:depths], page.rows[depths:]
+        angles = np.degrees(np.arccos(flow["cosines"]))
+        for r, row in enumerate(own):
+            added = [fixed(flow["changes"][r - 1]), f"{angles[r - 1]:.0f}°"]
+            assert row[:2] == [NAMES[r], fixed(flow["lengths"][r])]
+            assert row[2:4] == (added if r else ["", ""])
+            shares = [*(share for _, share in flow["top"][r]), flow["answer"][r]]
+            assert [cell.split(" ")[-1] for cell in row[4:]] == [
+                fixed(share, 4) for share in shares
+            ]
+        assert len(random) == len(stack["lengths"])
+        for r, row in enumerate(random):
+            said = f"{percent(stack['shares'][r - 1])} of stream + addition"
+            name = f"random {figure.residual}-norm stack: {NAMES[r]}"
+            numbers = [fixed(stack["lengths"][r]), said if r else ""]
+            assert row[:3] == [name, *numbers]
+    table = pairs[3][1].table
+    head = ["after", "length", "addition", "angle", "no. 1", "no. 2", "no. 3"]
+    assert table["header"] == [*head, "answer “nce”"]
+    assert [table["rows"][r][4] for r in (0, 7)] == ["re 1.0000", "nce 0.9475"]
 
 
 @pytest.mark.parametrize("what", ["lengths", "changes", "cosines", "top"])
-@pytest.mark.parametrize("own", [False, True])
-def test_copied_pytorch_would_notice_a_wrong_number(what, own):
-    figure = BlockFlow()
-    if own:
-        figure = BlockFlow(**BlockFlow.followed(*own_decoder(), "the theme"))
+@pytest.mark.parametrize("make", [BlockFlow, own_flow])
+def test_copied_pytorch_would_notice_a_wrong_number(what, make):
+    figure = make()
     flow = deepcopy(figure.flow)
     if what == "top":
         flow["top"][4][0][1] = 1.5
@@ -255,43 +260,85 @@ def test_copied_pytorch_would_notice_a_wrong_number(what, own):
         flow[what][3] = 0.3 + 1.5 * flow[what][3]
     figure.flow = flow
     with pytest.raises(AssertionError):
-        exec(shown(figure).pytorch, {})
+        shown(figure).run()
+
+
+def test_copied_pytorch_would_notice_another_leader():
+    shown(BlockFlow()).must_notice('"d", "nce"', '"e", "nce"')
 
 
 @pytest.mark.parametrize("residual", ["pre", "post"])
 def test_copied_pytorch_of_ones_own_model_says_how_to_compute_it(residual):
     model, tokenizer = own_decoder(residual=residual)
     figure = BlockFlow(**BlockFlow.followed(model, tokenizer, "the theme", 1))
-    why, how = (
-        line.removeprefix("# ")
-        for line in shown(figure).pytorch.splitlines()
-        if line.startswith("#")
-    )
+    code = shown(figure).pytorch.splitlines()
+    why, how = (line.removeprefix("# ") for line in code if line.startswith("#"))
     assert why.startswith("your model is not in this page, so its numbers are only")
     names = {"BlockFlow": BlockFlow, "model": model, "tokenizer": tokenizer}
     exec(f"computed = {how}", names)
     assert names["computed"]["flow"] == figure.flow
 
 
-def test_copied_pytorch_would_notice_another_leader():
-    code = shown(BlockFlow()).pytorch
-    assert '"d", "nce"' in code
-    with pytest.raises(AssertionError):
-        exec(code.replace('"d", "nce"', '"e", "nce"'), {})
+def turned(cosine):
+    """The book's figure, with another angle of the addition that is held."""
+    figure = BlockFlow(selected=[7])
+    cosines = [*figure.flow["cosines"][:6], cosine, figure.flow["cosines"][7]]
+    figure.flow = figure.flow | {"cosines": cosines}
+    return figure
 
 
-def test_the_answer_emerges():
+def led_by(leaders):
+    """The book's figure, with other tokens that lead the lens."""
     figure = BlockFlow()
-    assert said(figure) == (
-        "Token 8 of 8, “re”: 8 additions take its stream from length 17.1 to 74.3. At "
-        "first the lens reads “re”, then “d”; “nce” leads from block 4's attention on, "
-        "and ends at more than 99 %."
-    )
-    figure.selected = [7]
-    assert said(figure) == (
-        "Block 4, attention, adds 35.3 at 92°, nearly across, to a stream of 52.0, "
-        "which is then 61.8 long. The lens reads “nce” (95 %), “d” (2 %), “re” (1 %)."
-    )
+    top = deepcopy(figure.flow["top"])
+    for row, leader in zip(top, leaders, strict=True):
+        row[0][0] = leader
+    figure.flow = figure.flow | {"top": top}
+    return figure
+
+
+def test_what_is_said():
+    post = own_flow(residual="post")
+    post.selected = [2]
+    cases = [
+        (
+            BlockFlow(),
+            "Token 8 of 8, “re”: 8 additions take its stream from length 17.1 to 74.3. "
+            "At first the lens reads “re”, then “d”; “nce” leads from block 4's "
+            "attention on, and ends at more than 99 %.",
+        ),
+        (
+            led_by("xxxxxxxxx"),
+            "* 74.3. The lens reads “x” from the embedding on, and *",
+        ),
+        (
+            led_by("abbcdxxxx"),
+            "* reads “a”, then “b”, then “d”; “x” leads from block 3's attention *",
+        ),
+        (
+            led_by("aaaaaaaax"),
+            "* reads “a”; “x” leads from block 4's feed-forward on, *",
+        ),
+        (
+            BlockFlow(selected=[0]),
+            "The embedding of token 8 of 8, “re”, has length 17.1. The lens reads “re” "
+            "(more than 99 %), “* (less than 1 %), “* (less than 1 %).",
+        ),
+        (
+            BlockFlow(selected=[7]),
+            "Block 4, attention, adds 35.3 at 92°, nearly across, to a stream of 52.0, "
+            "which is then 61.8 long. The lens reads “nce” (95 %), “d” (2 %), “re” "
+            "(1 %).",
+        ),
+        (turned(0.35), "* at 70°, partly along, to *"),
+        (turned(0.33), "* at 71°, nearly across, to *"),
+        (turned(-0.33), "* at 109°, nearly across, to *"),
+        (turned(-0.35), "* at 110°, partly against, to *"),
+        (post, "Block 1, feed-forward, *, and the norm makes the sum * long. The *"),
+    ]
+    made, wanted = zip(*cases, strict=True)
+    for (_, page), said in zip(with_shown(made), wanted, strict=True):
+        assert fnmatchcase(page.sentence, said), (page.sentence, said)
 
 
 def test_a_new_prompt_is_followed_in_python():
@@ -339,10 +386,6 @@ def test_bad_states_say_why(state, message):
     ("change", "message"),
     [
         ({"changes": [1.0]}, r"two layers for each of 1 to 12 blocks, got .*'changes'"),
-        (
-            {"lengths": [1.0, float("nan")] * 4 + [1.0]},
-            r"flow.lengths\[1\] must hold finite",
-        ),
         ({"position": 8}, r"position must be one number from 0 to 7, got \[8\]"),
         ({"tokens": []}, "tokens must be 1 to 64, got 0"),
         ({"top": [[["a", 1.0]]] * 9}, "tokens must be 3 to 3, got 1"),
@@ -358,29 +401,17 @@ def test_bad_flows_say_why(change, message):
 
 
 def test_a_model_of_too_many_blocks_is_refused():
-    model, tokenizer = own_decoder()
-    deep = Decoder(tiny(vocab_size=264, n_layers=13))
     with pytest.raises(ValueError, match="at most 12 blocks, got 13"):
-        BlockFlow.followed(deep, tokenizer, "the")
-    assert BlockFlow.followed(model, tokenizer, "the")["source"] == "Python"
-
-
-def alive(page):
-    """Wait until the model is here."""
-    page.wait_for_function(
-        """() => document.querySelector(".tl-live").shadowRoot
-            .querySelector(".coming")?.textContent.includes("runs in this page")"""
-    )
+        own_flow(n_layers=13)
 
 
 @pytest.fixture
-def opened(visit, put):
+def opened(live):
     """Open a figure, and wait for the model."""
 
-    def start(figure=None, **options):
-        page = visit(**options)
-        page.open(put((figure or BlockFlow()).html()))
-        alive(page)
+    def start(**options):
+        page = live(BlockFlow(), **options)
+        runs(page.page)
         return page
 
     return start
@@ -393,28 +424,16 @@ def test_the_readers_own_prompt_is_answered_by_the_page(opened):
     assert line.endswith("knowing nothing is 8.")
     for prompt in ("The method is cal", "a", "two dots means up one pack"):
         page.get_by_label("Your prompt").fill(prompt)
-        assert page.said() == said(BlockFlow(prompt))
-    row = page.locator("[data-row]").nth(7)
-    row.hover()
-    want = BlockFlow("two dots means up one pack", selected=[7])
-    assert page.said() == said(want)
+        assert page.said() == said_of(BlockFlow(prompt))
+    page.locator("[data-row]").nth(7).hover()
+    assert page.said() == said_of(BlockFlow(prompt, selected=[7]))
 
 
-def test_tokens_are_chosen_by_arrows_and_by_touch(opened):
-    page = opened()
-    tokens = page.locator(".tokens input")
-    tokens.nth(7).focus()
-    page.press("ArrowLeft", "ArrowLeft")
-    assert page.said() == said(BlockFlow(position=5))
-    tokens.nth(1).click()
-    assert page.said() == said(BlockFlow(position=1))
-    assert page.locator(".tokens input:checked").count() == 1
-
-
-def test_home_and_end_go_to_the_ends_of_the_tokens(opened):
+def test_arrows_home_and_end_choose_a_token_and_move_nothing(opened):
     page = opened(viewport={"width": 1280, "height": 720})
     tokens = page.locator(".tokens input")
     tokens.nth(3).click()
+    assert page.said() == said_of(BlockFlow(position=3))
     page.mouse.wheel(0, 100)
     page.wait_for_function("scrollY > 50")
     page.press("ArrowLeft")  # brings the picture into the window
@@ -424,16 +443,17 @@ def test_home_and_end_go_to_the_ends_of_the_tokens(opened):
     for key, position in (("Home", 0), ("End", last), ("ArrowLeft", last - 1)):
         page.press(key)
         page.mouse.move(0, 0)
-        assert page.said() == said(BlockFlow(position=position))
+        assert page.said() == said_of(BlockFlow(position=position))
         assert page.evaluate("scrollY") == before
         assert tokens.nth(position).is_checked()
+        assert page.locator(".tokens input:checked").count() == 1
 
 
 def test_a_prompt_that_cannot_be_read_is_kept_and_explained(opened):
     page = opened()
     field = page.get_by_label("Your prompt")
     field.fill("")
-    assert page.said() == said(BlockFlow())
+    assert page.said() == said_of(BlockFlow())
     status = page.locator(".controls [role=status]")
     assert status.inner_text() == (
         "A prompt must be 1 to 300 characters, this one has 0: type a letter. "
@@ -441,7 +461,7 @@ def test_a_prompt_that_cannot_be_read_is_kept_and_explained(opened):
     )
     assert field.input_value() == ""
     field.fill("I")
-    assert page.said() == said(BlockFlow("I"))
+    assert page.said() == said_of(BlockFlow("I"))
     assert status.inner_text() == ""
     field.fill("a b " * 40)
     assert status.inner_text().startswith(
@@ -450,71 +470,61 @@ def test_a_prompt_that_cannot_be_read_is_kept_and_explained(opened):
     page.press("Tab")
     page.said()
     assert (field.input_value(), status.inner_text()) == ("I", "")
-
-
-def test_half_a_character_is_shown_as_unknown(opened):
-    page = opened()
-    page.get_by_label("Your prompt").evaluate(
-        """(field) => { field.value = "a\\ud83d";
-            field.dispatchEvent(new Event("input")); }"""
-    )
-    assert page.said() == said(BlockFlow("a\ufffd"))
+    half = "field => { field.value = 'a\\ud83d'; }"
+    field.evaluate(half)
+    field.dispatch_event("input")
+    assert page.said() == said_of(BlockFlow("a\ufffd"))
 
 
 def test_a_held_row_ends_with_its_token_and_its_prompt(opened):
     page = opened()
-    row = page.locator("[data-row]").nth(7)
+    token, prompt = (
+        page.locator(".tokens input").nth(2),
+        page.get_by_label("Your prompt"),
+    )
     for change, want in (
-        (
-            lambda: page.locator(".tokens input").nth(2).click(),
-            BlockFlow(position=2),
-        ),
-        (lambda: page.get_by_label("Your prompt").fill("two"), BlockFlow("two")),
+        (token.click, BlockFlow(position=2)),
+        (lambda: prompt.fill("two"), BlockFlow("two")),
     ):
-        row.click()
-        page.BLUR()
-        assert page.said().startswith("Block 4, attention, adds")
+        page.locator("[data-row]").nth(7).click()
+        assert page.said_at_rest().startswith("Block 4, attention, adds")
         change()
-        assert page.said() == said(want)
+        assert page.said() == said_of(want)
         assert page.locator(".locked").count() == 0
 
 
-def test_a_row_that_the_books_model_does_not_have_is_let_go(live):
-    tokenizer = Tokenizer.train("the theme of the thesis", 260)
-    deep = tiny_model(Decoder, tiny(vocab_size=264, n_layers=12), torch.float32)
-    own = BlockFlow(**BlockFlow.followed(deep, tokenizer, "the theme"))
-    own.selected = [24]
-    page = live(own)
+def test_ones_own_deepest_model_fits_a_phone_until_the_books_model_is_asked(live):
+    own = own_flow("the theme " * 12, n_layers=BLOCKS)
+    book = said_of(BlockFlow("the theme " * 12))
+    page = live(own, **PHONE)
+    assert page.said() == said_of(own)
+    assert page.get_by_text("Numbers from Python: your own model.").is_visible()
+    assert page.get_by_label("Your prompt").is_disabled()
+    assert page.locator("[data-row]").count() == 25
+    assert page.wide() <= 320
+    loaded = "performance.getEntriesByType('resource').map((file) => file.name).join()"
+    assert "weights" not in page.evaluate(loaded)
+    page.locator("[data-row]").last.click()  # a row that the book's model has not
     page.button("Ask the book's model").click()
-    alive(page)
-    assert page.said() == said(BlockFlow("the theme"))
+    runs(page.page)
+    assert "weights" in page.evaluate(loaded)
+    assert page.said_at_rest() == book
+    page.button("Reset").click()
+    assert page.said() == said_of(own)
     own.selected = [24]
     own.source = "page"
-    assert said(own) == said(BlockFlow("the theme"))
-
-
-def test_a_share_says_what_it_is_a_share_of(opened):
-    page = opened()
-    caption = page.locator("p.stack").inner_text()
-    assert "the first is 87 % as long as stream + addition, the last 22 %." in caption
-    shares = random_stacks()["pre"]["shares"]
-    assert (round(100 * shares[0]), round(100 * shares[-1])) == (87, 22)
+    assert said_of(own) == book
 
 
 def test_the_link_keeps_prompt_and_token(opened, visit):
     page = opened()
-    page.get_by_label("Your prompt").fill("<b>&'\"#=%</script> é")
+    prompt = "<b>&'\"#=%</script> é"
+    page.get_by_label("Your prompt").fill(prompt)
     page.locator(".tokens input").nth(3).click()
-    before = page.said()
-    page.locator("summary", has_text="Export").click()
-    page.button("Copy link").click()
-    link = page.locator("textarea").input_value()
-    again = visit()
-    again.goto(link)
-    again.wait_for_selector(READY)
-    alive(again)
-    assert again.said() == before
-    assert before == said(BlockFlow("<b>&'\"#=%</script> é", position=3))
+    assert page.said() == said_of(BlockFlow(prompt, position=3))
+    again = visit().follow(page.link())
+    runs(again.page)
+    assert again.said() == page.said()
 
 
 def test_a_prompt_can_be_typed_key_by_key(opened):
@@ -524,7 +534,7 @@ def test_a_prompt_can_be_typed_key_by_key(opened):
     page.press("End")
     for key, text in (("n", "It is a referen"), ("c", "It is a referenc")):
         page.press(key)
-        assert page.said() == said(BlockFlow(text))
+        assert page.said() == said_of(BlockFlow(text))
         assert field.input_value() == text
     page.press("Backspace")
     page.said()
@@ -539,93 +549,74 @@ def test_stored_numbers_stay_where_no_model_comes(visit, put):
     line.get_by_text("did not come").wait_for()
     reason = 'the model "manual-lm" did not come'
     assert line.inner_text() == f"Stored numbers: {reason}. Try again"
-    assert page.said() == said(BlockFlow())
+    assert page.said() == said_of(BlockFlow())
     assert page.get_by_label("Your prompt").is_disabled()
     assert page.locator(".tokens input:enabled").count() == 0
     page.grid().focus()
     page.press("End", "ArrowDown")
-    assert page.said() == said(BlockFlow(selected=[1]))
+    assert page.said() == said_of(BlockFlow(selected=[1]))
     assert all("ERR_FAILED" in error for error in page.errors)
     page.errors.clear()
 
 
-def test_own_numbers_are_said_to_be_ones_own(visit, put):
-    asked = []
-    own = BlockFlow(**BlockFlow.followed(*own_decoder(), "the theme"))
-    page = visit()
-    page.on("request", lambda request: asked.append(request.url))
-    page.open(put(own.html()))
-    assert page.said() == said(own)
-    assert page.get_by_text("Numbers from Python: your own model.").is_visible()
-    assert page.get_by_label("Your prompt").is_disabled()
-    assert not any("weights" in url for url in asked)
-    page.button("Ask the book's model").click()
-    alive(page)
-    assert page.said() == said(BlockFlow("the theme"))
-    page.button("Reset").click()
-    assert page.said() == said(own)
-
-
-def test_the_norm_switch_shows_the_other_stack(opened):
+def test_the_norm_switch_shows_the_other_stack_and_what_is_seen_is_explained(opened):
     page = opened()
     caption, picture = page.locator("p.stack"), page.locator("svg[role=img]")
-    assert (
-        "grows about like the root of depth, 2.0 to 24.6 in 12" in caption.inner_text()
-    )
-    assert "On the whole, though not each time, additions count less" in (
-        caption.inner_text()
-    )
+    said = caption.inner_text()
+    assert "grows about like the root of depth, 2.0 to 24.6 in 12" in said
+    assert "On the whole, though not each time, additions count less" in said
+    assert "the first is 87 % as long as stream + addition, the last 22 %." in said
+    shares = random_stacks()["pre"]["shares"]
+    assert [percent(shares[at]) for at in (0, -1)] == ["87 %", "22 %"]
     root = picture.locator(".root")
     assert root.get_attribute("d") != ""
-    top = "node => node.offsetTop"
-    before = page.locator(".foot").evaluate(top)
+    before = page.top_of(".foot")
     page.get_by_label("post-norm").check()
     page.said()
     assert "puts the stream back to the same length, 8.0." in caption.inner_text()
     assert picture.get_attribute("aria-label") == caption.inner_text()
     assert root.get_attribute("d") == ""
-    assert page.locator(".foot").evaluate(top) == before
+    assert page.top_of(".foot") == before
+    note = page.locator(".title small").first.inner_text()
+    assert "at 0° more of the same, at 90° all new, beyond it takes away. " in note
+    assert note.endswith("The lens reads as if at the end")
+    tip = page.locator(".try").first.inner_text()
+    assert "the bold bar (bold: what it ends with)?" in tip
+
+
+END = """say => { const range = document.createRange();
+    range.selectNodeContents(say); return range.getBoundingClientRect().bottom; }"""
+
+
+def test_a_phone_shows_tokens_and_stream_and_answer_at_once_and_apart(opened):
+    page = opened(**FINGER | {"viewport": {"width": 360, "height": 684}})
+    tokens = edges(page.locator(".tokens")).top
+    assert edges(page.locator(".picture")).bottom - tokens < 740
+    assert edges(page.locator("rect.answer").last).bottom - tokens < 640
+    choice = edges(page.locator(".tokens .options")).top
+    assert page.locator(".say").evaluate(END) - choice < 684
+    names = page.locator("[data-part] .token")
+    assert names.count() == 27
+    height = "t => t.nextElementSibling.getAttribute('y') - t.getAttribute('y')"
+    for name in names.all():  # a line of 12.5 pixels, and clear ground
+        assert name.evaluate(height) >= 15
 
 
 def test_a_finger_can_do_what_is_to_be_tried(opened):
     page = opened(**FINGER)
     page.locator("[data-row]").nth(7).tap()
-    assert page.said() == said(BlockFlow(selected=[7]))
+    assert page.said() == said_of(BlockFlow(selected=[7]))
     page.locator(".tokens label").nth(3).tap()
-    assert page.said() == said(BlockFlow(position=3))
+    assert page.said() == said_of(BlockFlow(position=3))
     page.locator(".options label", has_text="post-norm").tap()
     page.said()
     caption = page.locator("p.stack").inner_text()
     assert "puts the stream back to the same length, 8.0." in caption
 
 
-def test_tokens_and_stream_are_seen_together_on_a_phone(opened):
+def test_the_followed_token_is_in_sight_and_those_out_of_sight_are_hinted_at(opened):
     page = opened(**FINGER)
-    top = page.locator(".tokens").bounding_box()["y"]
-    stream = page.locator(".picture").bounding_box()
-    assert stream["y"] + stream["height"] - top < 740
-
-
-def test_the_followed_token_comes_into_sight(opened):
-    page = opened(**FINGER)
-    prompt = "The method is called with the argument of the"
-    page.get_by_label("Your prompt").fill(prompt)
-    page.said()
-    line = page.locator(".tokens .options").bounding_box()
-    tokens = page.locator(".tokens label")
-    last, before = (tokens.nth(i).bounding_box() for i in (-1, -2))
-    assert line["x"] <= last["x"]
-    assert last["x"] + last["width"] <= line["x"] + line["width"] + 1
-    assert before["x"] + before["width"] <= last["x"] + 1
-    word = tokens.locator("span", has_text="argument").bounding_box()
-    cell = tokens.filter(has_text="argument").bounding_box()
-    assert word["width"] < cell["width"]
-
-
-def test_tokens_out_of_sight_are_hinted_at(opened):
-    page = opened(**FINGER)
-    line = page.locator(".tokens .options")
-    legend = page.locator(".tokens legend")
+    line, legend = page.locator(".tokens .options"), page.locator(".tokens legend")
 
     def signs():
         page.wait_for_timeout(50)
@@ -641,6 +632,13 @@ def test_tokens_out_of_sight_are_hinted_at(opened):
     page.get_by_label("Your prompt").fill(prompt)
     page.said()
     assert (legend.inner_text(), signs()) == ("Follow token 11 of 11", "#0000,")
+    tokens, room = page.locator(".tokens label"), edges(line)
+    last, before = (edges(tokens.nth(i)) for i in (-1, -2))
+    assert room.left <= last.left
+    assert last.right <= room.right + 1
+    assert before.right <= last.left + 1
+    word, cell = tokens.locator("span", has_text="argument"), tokens.nth(8)
+    assert word.bounding_box()["width"] < cell.bounding_box()["width"]
     for left, wanted in ((60, "#0000,#0000"), (0, ",#0000")):
         line.evaluate("(node, left) => { node.scrollLeft = left; }", left)
         assert signs() == wanted
@@ -648,20 +646,8 @@ def test_tokens_out_of_sight_are_hinted_at(opened):
         getComputedStyle(node, end).content)"""
     assert line.evaluate(covers) == ["none", "none"]
     assert "linear-gradient" in line.evaluate("(n) => getComputedStyle(n).maskImage")
-    ends = line.bounding_box()
-    page.touchscreen.tap(ends["x"] + 8, ends["y"] + 20)
-    assert page.said() == said(BlockFlow(prompt, position=0))
-
-
-def test_a_blank_keeps_clear_of_the_number_below_it_on_a_phone(opened):
-    page = opened(**FINGER)
-    names = page.locator("[data-part] .token")
-    assert names.count() == 27
-    for name in names.all():
-        token, share = name.evaluate(
-            "(t) => [t, t.nextElementSibling].map((one) => +one.getAttribute('y'))"
-        )
-        assert share - token >= 15  # a line of 12.5 pixels, and clear ground
+    page.touchscreen.tap(room.left + 8, room.top + 20)
+    assert page.said() == said_of(BlockFlow(prompt, position=0))
 
 
 @pytest.mark.parametrize("options", [{}, PHONE])
@@ -669,65 +655,26 @@ def test_no_row_moves_what_is_below_it(opened, options):
     page = opened(**options)
     tops = set()
     page.grid().focus()
-    for row in range(9):
-        assert page.said() == said(BlockFlow(selected=[row]))
-        tops.add(page.locator(".foot").evaluate("node => node.offsetTop"))
+    for _, want in with_shown(BlockFlow(selected=[row]) for row in range(9)):
+        assert page.said() == want.sentence
+        tops.add(page.top_of(".foot"))
         page.press("ArrowDown")
     assert len(tops) == 1
     assert page.wide() <= max(320, page.viewport_size["width"])
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_prompts_stay_text(kind):
-    if kind in ("empty", "long"):
-        with pytest.raises(ValueError, match="prompt must be"):
-            BlockFlow(HOSTILE[kind])
-        return
-    figure = BlockFlow(HOSTILE[kind][:30])
-    assert set(Tags(figure.html()).tags) == {"div", "p"}
+def test_hostile_prompts_stay_text():
+    for text in filter(None, HOSTILE.values()):
+        figure = BlockFlow(text[:30])
+        assert set(Tags(figure.html()).tags) == {"div", "p"}
+    assert "</script>" in BlockFlow(HOSTILE["script"]).flow["prompt"]
 
 
 def test_hostile_prompts_are_inert_in_the_page(opened):
     page = opened(**PHONE)
-    field = page.get_by_label("Your prompt")
     for kind, text in HOSTILE.items():
-        field.fill(text)
+        page.get_by_label("Your prompt").fill(text)
         assert page.said(), kind
         assert page.locator(".error").is_hidden(), kind
         assert page.locator("img").count() == 0, kind
         assert page.wide() <= 320, kind
-    assert "</script>" in BlockFlow(HOSTILE["script"]).flow["prompt"]
-
-
-def test_the_deepest_model_fits_a_phone(live):
-    tokenizer = Tokenizer.train("the theme of the thesis", 260)
-    config = tiny(vocab_size=264, n_layers=BLOCKS)
-    model = tiny_model(Decoder, config, torch.float32)
-    figure = BlockFlow(**BlockFlow.followed(model, tokenizer, "the theme " * 12))
-    page = live(figure, **PHONE)
-    assert page.said() == said(figure)
-    assert page.locator("[data-row]").count() == 25
-    assert page.wide() <= 320
-
-
-def test_the_lens_and_the_angle_are_explained_above_the_stream(live):
-    page = live(BlockFlow())
-    note = page.locator(".title small").first.inner_text()
-    assert "at 0° more of the same, at 90° all new, beyond it takes away. " in note
-    assert note.endswith("The lens reads as if at the end")
-    tip = page.locator(".try").first.inner_text()
-    assert "the bold bar (bold: what it ends with)?" in tip
-
-
-END = """say => { const range = document.createRange();
-    range.selectNodeContents(say); return range.getBoundingClientRect().bottom; }"""
-
-
-def test_tokens_and_their_answer_are_seen_together_on_a_phone(opened):
-    page = opened(**FINGER | {"viewport": {"width": 360, "height": 684}})
-    tokens = page.locator(".tokens").bounding_box()
-    bars = page.locator("rect.answer").all()[-1].bounding_box()
-    assert bars["y"] + bars["height"] - tokens["y"] < 640
-    choice = page.locator(".tokens .options").bounding_box()
-    end = page.locator(".say").evaluate(END)
-    assert end - choice["y"] < 684
