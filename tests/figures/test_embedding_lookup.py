@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import READY, Shown, run_node, shown, shown_all
+from figure_page import (
+    edges,
+    run_node,
+    said_of,
+    shown,
+    shown_all,
+    texts_outside,
+    with_shown,
+)
 from torch import nn
 from torch.nn import functional as F
-from touch import tab_stops
+from touch import FINGER
 
 from transformer_book.figures.embedding_lookup.figure import EmbeddingLookup
 from transformer_book.figures.embedding_lookup.training import (
@@ -36,6 +44,7 @@ const all = rooms.flatMap((room) => state.steps.flatMap((step) => {
 console.log(JSON.stringify(all));
 """
 PHONE = {"viewport": {"width": 320, "height": 640}}
+ROWS = [[1.0, 2.0], [3.0, 4.0]]
 
 
 def random_figure(rng: np.random.Generator) -> EmbeddingLookup:
@@ -62,10 +71,6 @@ def random_figure(rng: np.random.Generator) -> EmbeddingLookup:
     )
 
 
-def said(figure: EmbeddingLookup) -> str:
-    return shown(figure).sentence
-
-
 def cosines(rows: torch.Tensor) -> torch.Tensor:
     """Of each row with each other one; -2 with itself, which is no neighbor."""
     found = F.cosine_similarity(rows[:, None], rows[None], dim=-1)
@@ -80,11 +85,10 @@ def own_group(rows: torch.Tensor, names: list[str]) -> tuple[int, int]:
 
 
 @pytest.fixture(scope="module")
-def pairs() -> list[tuple[EmbeddingLookup, Shown]]:
+def pairs():
     rng = np.random.default_rng(0)
     figures = [random_figure(rng) for _ in range(80)]
-    figures += [EmbeddingLookup(step=step) for step in STEPS[::3]]
-    return list(zip(figures, shown_all(figures), strict=True))
+    return with_shown([*figures, *(EmbeddingLookup(step=step) for step in STEPS[::3])])
 
 
 def test_the_numbers_are_pytorchs(pairs):
@@ -103,8 +107,12 @@ def test_the_numbers_are_pytorchs(pairs):
             assert found[i, near["row"]] == pytest.approx(near["cosine"], abs=1e-12)
             ties = (found[i] > best - 1e-7).nonzero()[0].item()  # the first of equals
             assert near["row"] == ties
-            shown_cosine = float(page.rows[i][-1])
-            assert shown_cosine == pytest.approx(best, abs=6e-5)
+            word, row, *numbers, nearest, cosine = page.rows[i]
+            assert (word, row) == (figure.words[i], i)
+            assert nearest == figure.words[ties]
+            cells = [float(x) for x in [*numbers, cosine]]
+            assert cells[:-1] == pytest.approx(rows[i], rel=0, abs=5.1e-4)
+            assert cells[-1] == pytest.approx(best, abs=6e-5)
         first = torch.tensor(figure.tables[0], dtype=torch.float64)
         for table, key in ((weight, "own"), (first, "ownBefore")):
             count = list(geometry[key].values())
@@ -129,23 +137,70 @@ def test_the_plane_is_that_of_the_largest_spread(pairs):
         assert ((found - signs * expected) / size).abs().max() < 1e-6
 
 
-def test_every_kind_of_sentence_is_met(pairs):
-    sentences = " ".join(page.sentence for _, page in pairs)
-    for part in ("No word is looked up", "1 word: row", "one-hot row", "before train"):
-        assert part in sentences
+def test_the_table_says_the_step():
+    one, many = shown_all([EmbeddingLookup([*"ab"], ROWS), EmbeddingLookup(step=40)])
+    assert one.table["caption"] == "The table, and the nearest word of each"
+    caption = "The table after step 40, and the nearest word of each"
+    assert many.table["caption"] == caption
+    assert many.table["header"] == ["word", "row", *"012345", "nearest", "cosine"]
 
 
-def test_the_table_says_the_step_and_each_word_s_nearest():
-    table = shown(EmbeddingLookup(step=40)).table
-    assert table["caption"] == "The table after step 40, and the nearest word of each"
-    assert table["header"] == ["word", "row", *"012345", "nearest", "cosine"]
-    assert table["rows"][10][:3] == ["eleven", 10, "-0.620"]
+def near(word: str, index: int) -> str:
+    """The three nearest words of a word in one of the figure's tables."""
+    stored = shipped()
+    rows = torch.tensor(stored["tables"][index], dtype=torch.float64)
+    best = cosines(rows)[stored["words"].index(word)].topk(3)
+    named = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    return ", ".join(f"“{stored['words'][i]}” {cosine:.2f}" for i, cosine in named)
+
+
+TWO = {"words": ["a", "b"], "tables": ROWS}
+COPIED = "5 words: rows 19, 0, 28, 19, 1 of the table, copied, are the output."
+GROUP = "the nearest row is of the same group for"
+TRAINED = f" After step 200, {GROUP} 27 of 27 words, before training for 7."
+ONE_HOT = {"view": "one-hot"}
+EQUAL = {"words": [*"abcd"], "tables": [[1, 0], [0, 0], [2, 0], [3, 0]]}
+NUMBER = shipped()["tables"][-1][9][1]
+TEN = f"“ten” is row 9; its number 1 is {NUMBER:.2f}."
+NEAR_TEN = (
+    f" Nearest by cosine after step 200: {near('ten', -1)}; before training "
+    f"{near('ten', 0)}."
+)
+
+
+def test_what_is_said():
+    wanted = {
+        COPIED + TRAINED: {},
+        f"{COPIED} Before training, {GROUP} 7 of 27 words.": {"step": 0},
+        "No word is looked up." + TRAINED: {"tokens": []},
+        "1 word: row 3 of the table, copied, is the output." + TRAINED: {"tokens": [3]},
+        "5 one-hot rows times W: in each sum of 29 products, 28 have a factor 0, and "
+        "the output is the same rows." + TRAINED: ONE_HOT,
+        "1 one-hot row times W: in each sum of 2 products, 1 have a factor 0, and the "
+        "output is the same rows.": TWO | ONE_HOT | {"tokens": [1]},
+        f"No word is looked up. {GROUP.capitalize()} 2 of 2 words.": TWO
+        | {"groups": ["x", "x"], "tokens": []},
+        TEN + NEAR_TEN: {"selected": [9, 1]},
+        f"{TEN} It is not in your text.{NEAR_TEN}": ONE_HOT | {"selected": [9, 1]},
+        f"{TEN} Its one-hot row: a 1 at place 9, 28 zeros.{NEAR_TEN}": ONE_HOT
+        | {"selected": [9, 1], "tokens": [9]},
+        "“a” is row 0; its number 1 is 2.00. Its one-hot row: a 1 at place 0, 1 zero. "
+        "Nearest by cosine: “b” 0.98.": TWO
+        | ONE_HOT
+        | {"selected": [0, 1], "tokens": [0]},
+        # of equal rows the first is nearest, and zeros are near nothing
+        "“d” is row 3; its number 0 is 3.00. Nearest by cosine: “a” 1.00, “c” 1.00, "
+        "“b” 0.00.": EQUAL | {"selected": [3, 0]},
+        "“b” is row 1; its number 0 is 0.00. Nearest by cosine: “a” 0.00, “c” 0.00, "
+        "“d” 0.00.": EQUAL | {"selected": [1, 0]},
+    }
+    pages = shown_all([EmbeddingLookup(**state) for state in wanted.values()])
+    assert [page.sentence for page in pages] == [*wanted]
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(pairs):
     for figure, page in pairs[::3]:
-        names = {}
-        exec(page.pytorch, names)
+        names = page.run()
         assert names["output"].tolist() == names["weight"][figure.tokens].tolist()
 
 
@@ -160,10 +215,7 @@ def test_copied_pytorch_runs_and_asserts_the_state(pairs):
     ],
 )
 def test_each_assertion_of_the_copied_program_can_fail(right, wrong):
-    code = shown(EmbeddingLookup()).pytorch
-    assert right in code
-    with pytest.raises(AssertionError):
-        exec(code.replace(right, wrong), {})
+    shown(EmbeddingLookup()).must_notice(right, wrong)
 
 
 def test_output_is_that_of_the_readers_own_embedding():
@@ -184,15 +236,6 @@ def test_readers_own_training_may_be_shown_step_by_step():
     assert shown(figure).geometry["table"] == tables[1].tolist()
     figure.update(tables=[torch.eye(3)], steps=[0], step=0)
     assert shown(figure).geometry["plane"]["share"] == pytest.approx(1.0)
-
-
-def test_of_equal_rows_the_first_is_nearest_and_zeros_are_near_nothing():
-    table = [[1, 0], [0, 0], [2, 0], [3, 0]]
-    last, zeros = shown_all(
-        [EmbeddingLookup([*"abcd"], table, selected=[row, 0]) for row in (3, 1)]
-    )
-    assert last.sentence.endswith("Nearest by cosine: “a” 1.00, “c” 1.00, “b” 0.00.")
-    assert zeros.sentence.endswith("Nearest by cosine: “a” 0.00, “c” 0.00, “d” 0.00.")
 
 
 def test_the_figures_table_is_what_training_gives():
@@ -248,9 +291,6 @@ def test_ten_is_a_teen_and_nobody_said_so():
     assert five(first, "twenty").count("tens") < 3
 
 
-ROWS = [[1.0, 2.0], [3.0, 4.0]]
-
-
 @pytest.mark.parametrize(
     ("state", "message"),
     [
@@ -304,64 +344,57 @@ def numbers(page):
 
 def test_the_lesson_training_makes_neighbors(live):
     page = live(EmbeddingLookup(step=0, selected=[18, 0]))
-    slider = page.get_by_role("slider", name="Training")
-    slider.focus()
+    slider = page.slider("Training")
     states = [EmbeddingLookup(step=step, selected=[18, 0]) for step in STEPS[1:]]
     for step, expected in zip(STEPS[1:], shown_all(states), strict=True):
+        slider.focus()
         page.press("ArrowRight")
         page.said()
         assert slider.get_attribute("aria-valuetext") == f"after step {step}"
-        page.evaluate("() => document.activeElement.blur()")
-        assert page.said() == expected.sentence
-        slider.focus()
+        assert page.said_at_rest() == expected.sentence
     assert "after step 200: “sixteen” 0.98, “eleven” 0.98" in page.said()
 
 
-def test_both_ways_give_the_same_output(visit, put):
+def test_both_ways_give_the_same_output(live):
     page = live(EmbeddingLookup())
     before = numbers(page)
     assert len(before) == 5 * D_MODEL
     page.get_by_role("radio", name="one-hot × W").check()
-    assert page.said().startswith("5 one-hot rows times W: in each sum of 29 products")
+    assert page.said() == said_of(EmbeddingLookup(view="one-hot"))
     assert numbers(page) == before
     assert page.locator("text.one").count() == 5
     assert page.get_by_text("F.one_hot(tokens, 29)").count() == 1
 
 
-@pytest.mark.parametrize(
-    ("typed", "tokens", "answer"),
-    [
-        ("Nine hundred and forty-two", [8, 27, 28, 21, 1], ""),
-        ("seven ELEVEN", [6, 10], ""),
-        ("twenty, two!", [19, 1], ""),
-        ("one million and two", [0, 28, 1], "No row for “million”."),
-        ("4 2", [], "No row for “4”, “2”."),
-        ("4 2 million one", [0], "No row for “4”, “2”, …"),
-        ("one two three four five six seven", [0, 1, 2, 3, 4, 5], "first 6 words are"),
-        ("", [], ""),
-    ],
-)
-def test_typed_words_are_looked_up(live, typed, tokens, answer):
-    page = live(EmbeddingLookup(), **PHONE)
-    field(page).fill(typed)
-    assert page.said() == said(EmbeddingLookup(tokens=tokens))
-    assert field(page).input_value() == typed
-    assert answer in note(page)
-    assert bool(answer) == bool(note(page))
-    page.button("Reset").click()
-    page.said()
-    assert (field(page).input_value(), note(page)) == (
-        "twenty one and twenty two",
-        "",
-    )
+TYPED = [
+    ("three two", [2, 1], ""),
+    ("Nine hundred and forty-two", [8, 27, 28, 21, 1], ""),
+    ("seven ELEVEN", [6, 10], ""),
+    ("twenty, two!", [19, 1], ""),
+    ("one million and two", [0, 28, 1], "No row for “million”."),
+    ("4 2", [], "No row for “4”, “2”."),
+    ("4 2 million one", [0], "No row for “4”, “2”, …"),
+    ("one two three four five six seven", [0, 1, 2, 3, 4, 5], "first 6 words are"),
+    ("", [], ""),
+]
 
 
-def test_typing_lets_go_of_the_chosen_word(live):
-    page = live(EmbeddingLookup(selected=[9, 0]))
-    assert page.said().startswith("“ten” is row 9")
-    field(page).fill("three two")
-    assert page.said() == said(EmbeddingLookup(tokens=[2, 1]))
-    assert chosen(page) == "three"
+def test_typed_words_are_looked_up_and_let_go_of_the_chosen_one(live):
+    start = EmbeddingLookup(selected=[9, 0])
+    page = live(start, **PHONE)
+    pages = with_shown(EmbeddingLookup(tokens=tokens) for _, tokens, _ in TYPED)
+    for (typed, tokens, answer), (_, want) in zip(TYPED, pages, strict=True):
+        assert chosen(page) == "ten"
+        field(page).fill(typed)
+        assert page.said() == want.sentence
+        assert chosen(page) == start.words[tokens[0] if tokens else 0]
+        assert field(page).input_value() == typed
+        assert answer in note(page)
+        assert bool(answer) == bool(note(page))
+        page.button("Reset").click()
+        page.said()
+        words = field(page).input_value()
+        assert (words, note(page)) == ("twenty one and twenty two", "")
 
 
 def box_of(label):
@@ -390,98 +423,78 @@ def test_labels_stand_apart_and_the_chosen_one_beside_its_point():
         assert max(away) < 8.01
 
 
-def test_signs_and_shades_have_a_legend(live):
+def test_signs_and_shades_that_there_are_have_a_legend(live):
     page = live(EmbeddingLookup())
-    texts = page.locator(".picture svg").first.text_content()
+    picture = page.locator(".picture svg").first
     for meaning in ("units", "no group", "thick lines to its nearest", "below 0"):
-        assert meaning in texts
-    looks = (
-        page.locator(".picture svg")
-        .first.locator("path.dot")
-        .evaluate_all("(all) => all.map((dot) => dot.classList.value)")
+        assert meaning in picture.text_content()
+    looks = picture.locator("path.dot").evaluate_all(
+        "(all) => all.map((dot) => [...dot.classList].join(' '))"
     )
-    keys = [" ".join(look.split()) for look in looks[29:]]
-    assert keys == ["dot", "dot", "dot", "dot none", "dot on"]
-    assert {" ".join(look.split()) for look in looks} == set(keys)
-
-
-def test_a_legend_names_only_what_there_is(live):
+    assert looks[29:] == ["dot", "dot", "dot", "dot none", "dot on"]
+    assert set(looks) == set(looks[29:])
     page = live(EmbeddingLookup([*"ab"], ROWS, groups=["x", "y"]))
     texts = page.locator(".picture svg").first.text_content()
     assert "chosen" in texts
     assert "no group" not in texts
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_typed_text_is_inert(live, kind):
+def test_hostile_typed_text_is_inert(live):
     page = live(EmbeddingLookup(), **PHONE)
-    field(page).evaluate(
-        "(node, text) => { node.value = text; node.dispatchEvent(new Event('input')) }",
-        HOSTILE[kind],
-    )
-    assert page.said().startswith("No word is looked up.")
-    assert page.locator(".error").is_hidden()
-    assert page.locator(".tl-live img").count() == 0
-    assert page.wide() <= 320
-    assert len(note(page)) < 200
+    for kind, text in HOSTILE.items():
+        field(page).evaluate("(node, text) => { node.value = text; }", text)
+        field(page).dispatch_event("input")
+        assert page.said().startswith("No word is looked up."), kind
+        assert page.locator(".error").is_hidden(), kind
+        assert page.locator(".tl-live img").count() == 0, kind
+        assert page.wide() <= 320, kind
+        assert len(note(page)) < 200, kind
 
 
-def test_link_brings_typed_words_back(visit, live):
+def test_link_brings_typed_words_back(live, visit):
     page = live(EmbeddingLookup())
     field(page).fill("sixty-six")
     here = page.said()
-    page.locator("summary", has_text="Export").click()
-    page.button("Copy link").click()
-    link = page.locator("textarea").input_value()
-    again = visit()
-    again.goto(link)
-    again.wait_for_selector(READY)
-    assert again.said() == here == said(EmbeddingLookup(tokens=[23, 5]))
+    again = visit().follow(page.link())
+    assert again.said() == here == said_of(EmbeddingLookup(tokens=[23, 5]))
     assert field(again).input_value() == "sixty six"
 
 
-def test_a_click_on_a_point_holds_its_word(visit, put):
-    page = visit()
+def test_a_click_on_a_point_holds_its_word(live):
     figure = EmbeddingLookup(step=0)
-    page.open(put(figure.html()))
-    spot = page.locator("path.dot").nth(3).bounding_box()
-    x, y = spot["x"] + spot["width"] / 2, spot["y"] + spot["height"] / 2
-    page.mouse.click(x, y)
-    page.BLUR()
-    row = figure.words.index(page.said().split("”")[0][1:])
-    assert page.said() == said(EmbeddingLookup(step=0, selected=[row, 0]))
+    page = live(figure)
+    spot = edges(page.locator("path.dot").nth(3))
+    page.mouse.click((spot.left + spot.right) / 2, (spot.top + spot.bottom) / 2)
+    row = figure.words.index(page.said_at_rest().split("”")[0][1:])
+    assert page.said() == said_of(EmbeddingLookup(step=0, selected=[row, 0]))
     assert chosen(page) == figure.words[row]
 
 
-def test_a_finger_chooses_a_word_where_its_neighbors_are(visit, put):
-    page = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 684})
+def test_a_finger_chooses_a_word_where_its_neighbors_are(live):
     figure = EmbeddingLookup()
-    page.open(put(figure.html()))
+    page = live(figure, **FINGER | {"viewport": {"width": 360, "height": 684}})
     assert chosen(page) == "twenty"
     nearest(page).select_option("ten")
     figure.selected = [figure.words.index("ten"), 0]
-    page.evaluate("() => document.activeElement.blur()")
-    assert page.said() == said(figure)
-    box = nearest(page).bounding_box()
-    assert box["height"] >= 44
-    slider = page.get_by_role("slider", name="Training").bounding_box()
-    bars = page.locator("svg[role=img]").bounding_box()
-    assert slider["y"] < box["y"] < bars["y"]
-    assert bars["y"] + bars["height"] - slider["y"] < 350
+    assert page.said_at_rest() == said_of(figure)
+    choice, slider = edges(nearest(page)), edges(page.slider("Training"))
+    assert choice.bottom - choice.top >= 44
+    bars = edges(page.locator("svg[role=img]"))
+    assert slider.top < choice.top < bars.top
+    assert bars.bottom - slider.top < 350
 
 
 def test_the_picture_keeps_its_place_while_training(live):
     page = live(EmbeddingLookup(step=0), viewport={"width": 360, "height": 900})
-    slider = page.get_by_role("slider", name="Training")
     tops = set()
 
     def look():
         page.said()
-        foot, whole = (page.locator(x).bounding_box() for x in (".foot", ".fig"))
-        tops.add(round(foot["y"] - whole["y"], 2))
+        foot, whole = (edges(page.locator(css)) for css in (".foot", ".fig"))
+        tops.add(round(foot.top - whole.top, 2))
 
     for i in range(len(STEPS)):
-        slider.fill(str(i))
+        page.slider("Training").fill(str(i))
         look()
     for words in ("one million", "quadrillions antidisestablishment 2"):
         field(page).fill(words)
@@ -491,10 +504,13 @@ def test_the_picture_keeps_its_place_while_training(live):
     assert len(tops) == 1
 
 
-def test_a_single_table_has_no_training(visit, put):
-    page = visit()
+def test_a_table_of_ones_own_has_no_training_and_says_nothing_of_ours(live):
+    page = live(EmbeddingLookup())
+    assert "next word in the numbers 1 to 999" in page.locator(".about").inner_text()
+    assert "next word" in EmbeddingLookup().html()
     figure = EmbeddingLookup(["ab", "New York"], [[1.0, 0.5], [0.5, 1.0]])
-    page.open(put(figure.html()))
+    assert figure.about == ""
+    page = live(figure)
     assert page.get_by_label("Training").is_hidden()
     assert page.said() == "2 words: rows 0, 1 of the table, copied, are the output."
     assert note(page) == ""
@@ -502,70 +518,34 @@ def test_a_single_table_has_no_training(visit, put):
 
 def test_forced_colors_leave_the_shades_of_looked_up_rows(live):
     page = live(EmbeddingLookup(), forced_colors="active")
-    fills = page.locator(".lookup").evaluate_all(
-        "(all) => all.map((rect) => getComputedStyle(rect).fill)"
+    looked_up, cells = (
+        page.locator(css).evaluate_all(
+            "all => all.map((x) => getComputedStyle(x).fill)"
+        )
+        for css in (".lookup", ".cell")
     )
-    assert fills == ["none"] * 10
-    shown = page.locator(".cell").evaluate_all(
-        "(all) => all.map((rect) => getComputedStyle(rect).fill)"
-    )
-    assert len(set(shown)) == 2
-
-
-def test_a_table_of_ones_own_says_nothing_of_our_training(live):
-    page = live(EmbeddingLookup())
-    assert "next word in the numbers 1 to 999" in page.locator(".about").inner_text()
-    assert "next word" in EmbeddingLookup().html()
-    assert EmbeddingLookup(["a", "b"], [[1, 0], [0, 1]]).about == ""
-
-
-def test_tab_reaches_each_part_once(live):
-    page = live(EmbeddingLookup())
-    stops = ["button", "input", "input", "gridcell", "input", "select"]
-    assert tab_stops(page.page) == [*stops, "button", "summary", "summary"]
+    assert looked_up == ["none"] * 10
+    assert len(set(cells)) == 2
 
 
 @pytest.mark.parametrize("width", [320, 1280])
 @pytest.mark.parametrize(("count", "d_model"), [(2, 2), (29, 6), (64, 16), (64, 2)])
-def test_every_size_of_table_fits(visit, put, count, d_model, width):
-    rng = np.random.default_rng(1)
-    page = visit(viewport={"width": width, "height": 900})
+def test_every_size_of_table_fits(live, count, d_model, width):
     words = [f"word{i:06}" for i in range(count)]
     tokens = [i % count for i in range(6)]
-    table = rng.normal(size=(count, d_model))
-    page.open(put(EmbeddingLookup(words, table, tokens=tokens).html()))
+    table = np.random.default_rng(1).normal(size=(count, d_model))
+    figure = EmbeddingLookup(words, table, tokens=tokens)
+    page = live(figure, viewport={"width": width, "height": 900})
     assert page.wide() <= width
-    room = page.locator(".fig").bounding_box()
-    for box in page.locator(".picture svg text").evaluate_all(
-        "(all) => all.map((t) => { const b = t.getBoundingClientRect();"
-        "return [b.left, b.right, t.textContent]; })"
-    ):
-        assert box[0] >= room["x"] - 1, box
-        assert box[1] <= room["x"] + room["width"] + 1, box
-
-
-@pytest.mark.parametrize(
-    ("row", "part"),
-    [
-        (19, " Its one-hot row: a 1 at place 19, 28 zeros. "),
-        (9, " It is not in your text. "),
-    ],
-)
-def test_a_one_is_said_only_where_the_picture_shows_it(row, part):
-    figure = EmbeddingLookup(view="one-hot", selected=[row, 0])
-    assert part in said(figure)
-    assert ("a 1 at place" in said(figure)) == (row in figure.tokens)
-    figure.view = "lookup"
-    assert part not in said(figure)
+    assert texts_outside(page.page) == []
 
 
 def test_little_room_is_kept_for_the_note_on_a_phone(live):
     page = live(EmbeddingLookup(), viewport={"width": 360, "height": 660})
     field(page).fill("million thousand")
     page.said()
-    choice = page.locator(".choice").bounding_box()
-    told = page.locator(".note").bounding_box()
-    picture = page.locator(".picture").bounding_box()
-    assert choice["y"] + choice["height"] <= told["y"]
-    assert told["y"] + told["height"] <= picture["y"]
-    assert picture["y"] - choice["y"] - choice["height"] < 30
+    parts = (".choice", ".note", ".picture")
+    choice, told, picture = (edges(page.locator(css)) for css in parts)
+    assert choice.bottom <= told.top
+    assert told.bottom <= picture.top
+    assert picture.top - choice.bottom < 30
