@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  compact,
   hatch,
   inkOn,
   line,
@@ -158,4 +159,24 @@ test("an address is not trusted", () => {
   assert.deepEqual(read('#x-1={"__proto__":{"a":2},"list":3,"a":4}', "x-1", initial), {
     a: 4,
   });
+});
+
+test("compact: three digits and a unit", () => {
+  const texts = new Map([
+    [0, "0 "],
+    [999, "999 "],
+    [1000, "1.00 k"],
+    [9994, "9.99 k"],
+    [9995, "10.0 k"],
+    [99_949, "99.9 k"],
+    [99_950, "100 k"],
+    [999_499, "999 k"],
+    [999_500, "1.00 M"],
+    [124_439_808, "124 M"],
+    [1e18, "1.00 E"],
+  ]);
+  for (const [number, text] of texts) {
+    assert.equal(compact(number, " "), text);
+    assert.equal(compact(number), text.replace(" ", ""));
+  }
 });
