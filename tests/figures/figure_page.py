@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,6 +86,13 @@ def with_shown(figures: Iterable[Figure]) -> list[tuple[Any, Shown]]:
     """Each figure with what the page makes of its state."""
     made = list(figures)
     return list(zip(made, shown_all(made), strict=True))
+
+
+def must_say(wanted: Iterable[tuple[Figure, str]]) -> None:
+    """Demand each figure's sentence; * stands for any words in what is wanted."""
+    figures, sentences = zip(*wanted, strict=True)
+    for page, said in zip(shown_all(figures), sentences, strict=True):
+        assert fnmatchcase(page.sentence, said), (page.sentence, said)
 
 
 def said_of(figure: Figure) -> str:

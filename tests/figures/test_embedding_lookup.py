@@ -9,6 +9,7 @@ import torch
 from figure_examples import HOSTILE
 from figure_page import (
     edges,
+    must_say,
     run_node,
     said_of,
     shown,
@@ -194,8 +195,7 @@ def test_what_is_said():
         "“b” is row 1; its number 0 is 0.00. Nearest by cosine: “a” 0.00, “c” 0.00, "
         "“d” 0.00.": EQUAL | {"selected": [1, 0]},
     }
-    pages = shown_all([EmbeddingLookup(**state) for state in wanted.values()])
-    assert [page.sentence for page in pages] == [*wanted]
+    must_say((EmbeddingLookup(**state), said) for said, state in wanted.items())
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(pairs):
@@ -337,11 +337,6 @@ def chosen(page):
     return nearest(page).evaluate("(node) => node.selectedOptions[0].textContent")
 
 
-def numbers(page):
-    """The numbers of the output."""
-    return page.locator("text.cellnumber").all_inner_texts()
-
-
 def test_the_lesson_training_makes_neighbors(live):
     page = live(EmbeddingLookup(step=0, selected=[18, 0]))
     slider = page.slider("Training")
@@ -357,11 +352,12 @@ def test_the_lesson_training_makes_neighbors(live):
 
 def test_both_ways_give_the_same_output(live):
     page = live(EmbeddingLookup())
-    before = numbers(page)
+    numbers = page.locator("text.cellnumber")
+    before = numbers.all_inner_texts()
     assert len(before) == 5 * D_MODEL
     page.get_by_role("radio", name="one-hot × W").check()
     assert page.said() == said_of(EmbeddingLookup(view="one-hot"))
-    assert numbers(page) == before
+    assert numbers.all_inner_texts() == before
     assert page.locator("text.one").count() == 5
     assert page.get_by_text("F.one_hot(tokens, 29)").count() == 1
 
