@@ -299,47 +299,46 @@ def led_by(leaders):
 def test_what_is_said():
     post = own_flow(residual="post")
     post.selected = [2]
-    must_say(
-        [
-            (
-                BlockFlow(),
-                "Token 8 of 8, “re”: 8 additions take its stream from length 17.1 to 74.3. "
-                "At first the lens reads “re”, then “d”; “nce” leads from block 4's "
-                "attention on, and ends at more than 99 %.",
-            ),
-            (
-                led_by("xxxxxxxxx"),
-                "* 74.3. The lens reads “x” from the embedding on, and *",
-            ),
-            (
-                led_by("abbcdxxxx"),
-                "* reads “a”, then “b”, then “d”; “x” leads from block 3's attention *",
-            ),
-            (
-                led_by("aaaaaaaax"),
-                "* reads “a”; “x” leads from block 4's feed-forward on, *",
-            ),
-            (
-                BlockFlow(selected=[0]),
-                "The embedding of token 8 of 8, “re”, has length 17.1. The lens reads “re” "
-                "(more than 99 %), “* (less than 1 %), “* (less than 1 %).",
-            ),
-            (
-                BlockFlow(selected=[7]),
-                "Block 4, attention, adds 35.3 at 92°, nearly across, to a stream of 52.0, "
-                "which is then 61.8 long. The lens reads “nce” (95 %), “d” (2 %), “re” "
-                "(1 %).",
-            ),
-            (turned(0.35), "* at 70°, partly along, to *"),
-            (turned(0.33), "* at 71°, nearly across, to *"),
-            (turned(-0.33), "* at 109°, nearly across, to *"),
-            (turned(-0.35), "* at 110°, partly against, to *"),
-            (
-                post,
-                "Block 1, feed-forward, *, and the norm makes the sum * long. The *",
-            ),
-        ]
-    )
+    wanted = [
+        (
+            BlockFlow(),
+            "Token 8 of 8, “re”: 8 additions take its stream from length 17.1 to 74.3. "
+            "At first the lens reads “re”, then “d”; “nce” leads from block 4's "
+            "attention on, and ends at more than 99 %.",
+        ),
+        (
+            led_by("xxxxxxxxx"),
+            "* 74.3. The lens reads “x” from the embedding on, and *",
+        ),
+        (
+            led_by("abbcdxxxx"),
+            "* reads “a”, then “b”, then “d”; “x” leads from block 3's attention *",
+        ),
+        (
+            led_by("aaaaaaaax"),
+            "* reads “a”; “x” leads from block 4's feed-forward on, *",
+        ),
+        (
+            BlockFlow(selected=[0]),
+            "The embedding of token 8 of 8, “re”, has length 17.1. The lens reads “re” "
+            "(more than 99 %), “* (less than 1 %), “* (less than 1 %).",
+        ),
+        (
+            BlockFlow(selected=[7]),
+            "Block 4, attention, adds 35.3 at 92°, nearly across, to a stream of 52.0, "
+            "which is then 61.8 long. The lens reads “nce” (95 %), “d” (2 %), “re” "
+            "(1 %).",
+        ),
+        (turned(0.35), "* at 70°, partly along, to *"),
+        (turned(0.33), "* at 71°, nearly across, to *"),
+        (turned(-0.33), "* at 109°, nearly across, to *"),
+        (turned(-0.35), "* at 110°, partly against, to *"),
+        (
+            post,
+            "Block 1, feed-forward, *, and the norm makes the sum * long. The *",
+        ),
+    ]
+    must_say(wanted)
 
 
 def test_a_new_prompt_is_followed_in_python():

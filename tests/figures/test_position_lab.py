@@ -322,6 +322,7 @@ def test_two_picked_words_change_places(live):
     page.grid().focus()
     page.press("Home", "Enter", "ArrowRight")
     assert page.said() == "Picked “two”; tap a second word to swap."
+    assert page.locator(".locked").count() == 1
     page.press("Enter")
     assert page.said().startswith("“dots” and “two” have changed places. With sinus")
     page.locator("summary", has_text="Data table").click()
