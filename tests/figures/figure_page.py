@@ -7,9 +7,10 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from decimal import ROUND_HALF_UP, Decimal
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsFloat
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page
@@ -238,6 +239,18 @@ class Visit:
         """The slider with this in its name."""
         return self.page.get_by_role("slider", name=name)
 
+    def link(self) -> str:
+        """The address that the first figure offers as a link to its state."""
+        self.page.locator("summary", has_text="Export").first.click()
+        self.button("Copy link").first.click()
+        return self.page.locator("textarea[readonly]").first.input_value()
+
+    def follow(self, link: str) -> Page:
+        """Go to an address and wait until the first figure there is alive."""
+        self.page.goto(link)
+        self.page.wait_for_selector(READY)
+        return self.page
+
 
 def placeholder(figure_name: str, state: dict[str, Any]) -> str:
     """A figure's element with a state that Python would refuse."""
@@ -275,10 +288,9 @@ def texts_outside(page: Page) -> list[str]:
     ]
 
 
-def percent(share: float) -> str:
-    """A share as the figures say it."""
-    if 0 < share < 0.005:
-        return "less than 1 %"
-    if 0.995 <= share < 1:
-        return "more than 99 %"
-    return f"{math.floor(100 * share + 0.5)} %"
+def fixed(x: SupportsFloat, digits: int = 2) -> str:
+    """A number as figures write it: ties go up, and there is no negative zero."""
+    if math.isnan(float(x)):
+        return "NaN"
+    text = str(Decimal(float(x)).quantize(Decimal(10) ** -digits, ROUND_HALF_UP))
+    return text if float(text) else text.removeprefix("-")

@@ -5,15 +5,14 @@ import itertools
 import json
 import random
 import sys
-import unicodedata
 from collections import Counter
+from unicodedata import category
 
 import numpy as np
 import pytest
 from figure_examples import HOSTILE
-from figure_page import READY, Shown, run_node, shown, shown_all
+from figure_page import Shown, edges, fixed, run_node, said_of, shown, shown_all
 from PIL import Image
-from test_figures_python import Tags
 from touch import FINGER
 
 from transformer_book.figures import BPEStepper
@@ -33,7 +32,10 @@ ALPHABETS = [
     "äß東京👩\u200d👧\u0301 ",
     "שלום\u202e <>&'\x00",
 ]
+Pair = tuple[int, int]
 PHONE = {"viewport": {"width": 320, "height": 700}}
+MANY = "".join(random.Random(3).choices("abcdefgh ", k=900))
+"""A text with more merges than the figure goes through."""
 
 
 def texts() -> list[str]:
@@ -44,19 +46,6 @@ def texts() -> list[str]:
         "".join(rng.choices(alphabet, k=n))
         for alphabet, n, _ in itertools.product(ALPHABETS, lengths, range(2))
     ]
-
-
-def button(page, name):
-    """Back or Step."""
-    return page.page.get_by_role("button", name=name, exact=True)
-
-
-def said(figure: BPEStepper) -> str:
-    return shown(figure).sentence
-
-
-def words_of(text: str) -> Counter[tuple[int, ...]]:
-    return Counter(tuple(word.encode()) for word in split_words(text))
 
 
 @pytest.fixture(scope="module")
@@ -71,57 +60,54 @@ def pairs() -> list[tuple[BPEStepper, Shown]]:
     return list(zip(made, shown_all(made), strict=True))
 
 
+def learned(page: Shown) -> list[Pair]:
+    """All merges that the page goes through."""
+    return [tuple(step["pair"]) for step in page.geometry["steps"][:-1]]
+
+
+def ranking(text: str, merges: list[Pair]) -> dict[Pair, int]:
+    """The pairs after these merges and their numbers, the next one first."""
+    encode, times = Tokenizer(tuple(merges)).encode, Counter(split_words(text))
+    counts = count_pairs({tuple(encode(word)): n for word, n in times.items()})
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
 def test_the_numbers_are_the_librarys(pairs):
-    """Merges and where they end, ids, pairs and their order, and what each would do."""
-    ties = 0
+    """All merges, all pairs in their order, and the table of what each does."""
     for stepper, page in pairs:
-        text, geometry = stepper.text, page.geometry
-        learned = [tuple(step["pair"]) for step in geometry["steps"][:-1]]
-        assert learned == learn_merges(words_of(text), len(learned))
-        with pytest.raises(ValueError, match=f"got pairs for {len(learned)};"):
-            learn_merges(words_of(text), len(learned) + 1)
-
-        merges = tuple(learned[: stepper.step])
-        assert geometry["step"] == len(merges)
-        tokenizer = Tokenizer(merges)
-        ids = tokenizer.encode(text)
-        now = geometry["now"]
-        assert [i for w in geometry["order"] for i in now["words"][w]] == ids
-        assert now["size"] == len(ids)
-
-        times = Counter(split_words(text)).items()
-        counts = count_pairs({tuple(tokenizer.encode(word)): n for word, n in times})
-        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        assert geometry["ranked"] == [[list(pair), n] for pair, n in ranked]
-        ties += len(ranked) > 1 and ranked[0][1] == ranked[1][1]
-        for row in page.rows[1 + len(merges) :]:
-            merged = Tokenizer((*merges, (row[3], row[4]))).encode(text)
-            assert (row[5], row[6]) == (counts[row[3], row[4]], len(merged))
-    assert ties > 10
+        text, merges = stepper.text, learned(page)
+        words = Counter(tuple(word.encode()) for word in split_words(text))
+        assert merges == learn_merges(words, len(merges))
+        assert ranking(text, merges) == {}  # no pair is left
+        merges = merges[: stepper.step]
+        ranked = ranking(text, merges)
+        assert page.geometry["ranked"] == [[[*pair], n] for pair, n in ranked.items()]
+        rows = page.rows[1:]
+        found = [(row[3], row[4]) for row in rows]
+        assert found[: len(merges)] == merges
+        places = [list(ranked).index(pair) + 1 for pair in found[len(merges) :]]
+        names = [f"merge {k + 1}: {256 + k}" for k in range(len(merges))]
+        assert [row[0] for row in rows] == names + [f"pair {n}" for n in places]
+        for k, (pair, row) in enumerate(zip(found, rows, strict=True)):
+            size = len(Tokenizer((*merges[:k], pair)).encode(text))
+            rate = fixed(len(text.encode()) / size)
+            assert row[5:] == [ranking(text, merges[:k])[pair], size, rate]
 
 
 def test_merges_stop_at_the_figures_limit():
-    text = "".join(random.Random(3).choices("abcdefgh ", k=900))
-    page = shown(BPEStepper(text, step=MOST_MERGES))
-    steps = page.geometry["steps"]
-    assert len(steps) == MOST_MERGES + 1
-    learned = [tuple(step["pair"]) for step in steps[:-1]]
-    assert learned == learn_merges(words_of(text), MOST_MERGES)
+    page = shown(BPEStepper(MANY, step=MOST_MERGES))
+    assert len(learned(page)) == MOST_MERGES
     assert page.sentence.endswith("The figure stops at 300 merges.")
+    held = BPEStepper(MANY, step=MOST_MERGES, selected=page.geometry["ranked"][0][0])
+    assert said_of(held).endswith(" bytes per token.")  # none is merged next
 
 
-def test_copied_pytorch_runs_and_would_notice_wrong_ids(pairs):
-    for stepper, page in pairs:
+def test_copied_pytorch_runs_and_each_of_its_assertions_can_fail(pairs):
+    for _, page in pairs:
         exec(page.pytorch, {})
-        if stepper.text:
-            wrong = page.pytorch.replace("shown = torch", "shown = 1 + torch")
-            with pytest.raises(AssertionError, match="not equal"):
-                exec(wrong, {})
-
-
-def test_each_assertion_of_the_copied_program_can_fail():
     code = shown(BPEStepper()).pytorch
     for right, wrong in (
+        ("shown = torch", "shown = 1 + torch"),
         ("merges == [(101, 110)", "merges == [(101, 111)"),
         ("len(pairs) == 18", "len(pairs) == 19"),
         ("most_frequent == (256", "most_frequent == (255"),
@@ -134,14 +120,9 @@ def test_each_assertion_of_the_copied_program_can_fail():
 
 
 def test_browser_splits_every_sign_as_the_library_does():
-    known = [
-        chr(code)
-        for code in range(sys.maxunicode + 1)
-        if unicodedata.category(chr(code)) not in ("Cn", "Cs")
-    ]
-    rng = random.Random(2)
-    rng.shuffle(known)
-    signs = [sign for sign in known if unicodedata.category(sign) != "Co"]
+    signs = [chr(code) for code in range(sys.maxunicode + 1)]
+    signs = [sign for sign in signs if category(sign) not in ("Cn", "Cs", "Co")]
+    random.Random(2).shuffle(signs)
     chunks = [
         "".join(f"{sign}a {sign}1{sign}" for sign in signs[i : i + 500])
         for i in range(0, len(signs), 500)
@@ -162,23 +143,31 @@ def test_the_story_of_the_first_text():
     assert later.rows[0] == ["bytes", "", "", "", "", "", 83, "1.00"]
     assert later.rows[7] == ["merge 7: 262", "“tw”", "“enty”", 259, 258, 3, 51, "1.63"]
     assert later.rows[11][:3] == ["merge 11: 266", "“␣”", "“twenty”"]
-    assert later.rows[12][0] == "pair 1"
-    assert end.geometry["step"] == 20
+    assert end.sentence.startswith("After 20 merges, 83 bytes are 23 tokens: ")
     assert end.sentence.endswith("No pair is left: each word is one token.")
-    assert all(len(ids) == 1 for ids in end.geometry["now"]["words"])
 
 
-@pytest.mark.parametrize(
-    ("step", "selected", "part"),
-    [
-        (1, [], "bytes 9D B1"),
-        (0, [0xB1, 0xE6], "byte B1 + byte E6"),
-        (1, [0xE6, 256], "byte E6 + bytes 9D B1, 2 times, is number 1 of"),
-        (2, [257, 257], "“東” + “東”, 1 time, is number 1 of 1 pair."),
-    ],
-)
-def test_bytes_that_are_no_text_are_named_as_bytes(step, selected, part):
-    assert part in said(BPEStepper("東東", step=step, selected=selected))
+# A bar stands where a sentence begins and ends.
+SAID = [
+    ("", 0, [], "|There is no text. Type one: its bytes are the first tokens.|"),
+    ("abab", 1, [], "|After 1 merge, 4 bytes are 2 tokens: 2.00 bytes per token. "),
+    ("abab", 1, [], "pair: “ab” + “ab”, 1 time, becomes 257 “abab”.|"),
+    ("abab", 0, [97, 98], "leave 2 tokens, 2.00 bytes per token. It is merged next.|"),
+    ("abab", 0, [98, 97], "|“b” + “a”, 1 time, is number 2 of 2 pairs. Merged, it"),
+    ("abab", 0, [98, 97], "3 tokens, 1.33 bytes per token; the first pair leaves 2.|"),
+    ("abab", 0, [97, 300], "|“a” + token 300 stand nowhere side by side at this"),
+    ("東東", 1, [], "bytes 9D B1"),
+    ("東東", 0, [0xB1, 0xE6], "byte B1 + byte E6"),
+    ("東東", 1, [0xE6, 256], "byte E6 + bytes 9D B1, 2 times, is number 1 of"),
+    ("東東", 2, [257, 257], "“東” + “東”, 1 time, is number 1 of 1 pair. "),
+    ("東東", 2, [257, 257], "leave 1 token, 6.00 bytes per token. It is merged"),
+]
+
+
+def test_what_is_said_of_special_states():
+    pages = shown_all([BPEStepper(t, step=n, selected=held) for t, n, held, _ in SAID])
+    for (*state, part), page in zip(SAID, pages, strict=True):
+        assert part in f"|{page.sentence}|", state
 
 
 def test_a_held_pair_beyond_the_list_is_listed_last():
@@ -188,40 +177,29 @@ def test_a_held_pair_beyond_the_list_is_listed_last():
     assert listed[-1] == [pair, count, 13]
 
 
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ({"text": "a\ud800"}, r"lone surrogate .*, got '\\ud800' at index 1; mend it"),
-        ({"text": "a" * 20_000}, r"at most 20000 bytes, got 20\d+; show fewer"),
-        ({"step": -1}, "step must be from 0 to 300, got -1"),
-        ({"step": 301}, "step must be from 0 to 300, got 301"),
-        ({"selected": [1]}, r"two ids from 0 to 555, or \[\], got \[1\]"),
-        ({"selected": [1, 556]}, r"two ids from 0 to 555, or \[\], got \[1, 556\]"),
-    ],
-)
-def test_bad_states_say_why(state, message):
+def test_bad_states_say_why():
+    message = r"lone surrogate .*, got '\\ud800' at index 1; mend it"
     with pytest.raises(ValueError, match=message):
-        BPEStepper(**state)
+        BPEStepper("a\ud800")
+    with pytest.raises(ValueError, match="step must be from 0 to 300, got -1"):
+        BPEStepper(step=-1)
 
 
-def test_the_lesson_pieces_that_are_frequent_become_tokens(visit, put):
-    page = visit()
-    page.open(put(BPEStepper(step=0).html()))
-    step = button(page, "Step")
+def test_the_lesson_pieces_that_are_frequent_become_tokens(live):
+    page = live(BPEStepper(step=0))
     for _ in range(7):
-        step.click()
+        page.button("Step").click()
     assert page.said().startswith("After 7 merges, 83 bytes are 51 tokens")
-    learned = page.page.get_by_role("img", name="Learned tokens")
-    assert "“twenty”" in learned.get_attribute("aria-label")
-    button(page, "Back").click()
+    made = page.page.get_by_role("img", name="Learned tokens")
+    assert "“twenty”" in made.get_attribute("aria-label")
+    page.button("Back").click()
     assert "“tw” + “enty”" in page.said()
-    assert "“twenty”" not in learned.get_attribute("aria-label")
+    assert "“twenty”" not in made.get_attribute("aria-label")
 
 
-def test_a_long_text_is_read_on_several_lines_and_the_tip_names_no_word(visit, put):
+def test_a_long_text_is_read_on_several_lines_and_the_tip_names_no_word(live):
     text = "she sells sea shells by the sea shore; " * 3
-    page = visit(**PHONE)
-    page.open(put(BPEStepper(text).html()))
+    page = live(BPEStepper(text), **PHONE)
     field = page.page.get_by_label("Your text")
     assert field.input_value() == text
     assert field.evaluate("node => node.scrollWidth <= node.clientWidth")
@@ -232,52 +210,43 @@ def test_a_long_text_is_read_on_several_lines_and_the_tip_names_no_word(visit, p
     assert "twenty" not in tip
 
 
-def test_step_stops_where_the_figure_stops(visit, put):
-    text = "".join(random.Random(3).choices("abcdefgh ", k=900))
-    page = visit()
-    last = BPEStepper(text, step=MOST_MERGES)
-    page.open(put(last.html()))
+def test_step_stops_where_the_figure_stops(live):
+    last = BPEStepper(MANY, step=MOST_MERGES)
+    page = live(last)
     page.grid().focus()
-    page.page.keyboard.press("Escape")
-    page.page.keyboard.press("+")
-    page.page.keyboard.press("Tab")
-    assert page.said() == said(last)
+    page.press("Escape", "+", "Tab")
+    assert page.said() == said_of(last)
     assert page.page.locator(".error").is_hidden()
 
 
-def test_plus_and_minus_step_from_the_list(visit, put):
-    page = visit()
-    page.open(put(BPEStepper(step=0).html()))
+def test_plus_and_minus_step_from_the_list(live):
+    page = live(BPEStepper(step=0))
     page.grid().focus()
     for key, count in [("+", 1), ("+", 2), ("-", 1), ("-", 0), ("-", 0)]:
-        page.page.keyboard.press(key)
+        page.press(key)
         page.said()
         assert page.page.locator("output").inner_text() == str(count)
     assert "“e” + “n”, 6 times, is number 1 of" in page.said()
 
 
-def test_words_keep_their_letters_in_place_while_stepping(visit, put):
-    page = visit()
-    page.open(put(BPEStepper(step=0).html()))
-    foot, tops = page.page.locator(".foot"), set()
+def test_words_keep_their_letters_in_place_while_stepping(live):
+    page = live(BPEStepper(step=0))
     letters = page.page.locator("svg[data-part=words] text.token")
-    places = letters.evaluate_all("all => all.map(t => t.getAttribute('x'))")
+    where = "all => all.map(t => t.getAttribute('x'))"
+    places, tops = letters.evaluate_all(where), set()
     for _ in range(20):
-        button(page, "Step").click()
+        page.button("Step").click()
         page.said()
-        tops.add(foot.bounding_box()["y"])
-        now = letters.evaluate_all("all => all.map(t => t.getAttribute('x'))")
-        assert now == places
+        tops.add(edges(page.page.locator(".foot")).top)
+        assert letters.evaluate_all(where) == places
     assert len(tops) == 1
-    assert page.said().endswith("No pair is left: each word is one token.")
 
 
 @pytest.mark.parametrize(
     "wanted", ["banana bandana", "👩‍👩‍👧‍👦 שלום </script>", " ", ""]
 )
-def test_the_readers_own_text_is_answered_by_the_page(visit, put, wanted):
-    page = visit(**PHONE)
-    page.open(put(BPEStepper(selected=[116, 119]).html()))
+def test_the_readers_own_text_is_answered_by_the_page(live, wanted):
+    page = live(BPEStepper(selected=[116, 119]), **PHONE)
     page.page.get_by_label("Your text").fill(wanted)
     states = shown_all([BPEStepper(wanted, step=step) for step in range(3)])
     assert page.said() == states[0].sentence
@@ -285,20 +254,14 @@ def test_the_readers_own_text_is_answered_by_the_page(visit, put, wanted):
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
     last = len(states[0].geometry["steps"]) - 1
     for step in range(min(2, last)):
-        button(page, "Step").click()
+        page.button("Step").click()
         assert page.said() == states[step + 1].sentence
-    assert button(page, "Step").is_disabled() == (last <= 2)
+    assert page.button("Step").is_disabled() == (last <= 2)
 
 
-def test_hostile_text_stays_text():
-    for text in HOSTILE.values():
-        assert Tags(BPEStepper(f"{text} b", step=5).html()).tags == ["div", "p"]
-
-
-def test_hostile_texts_are_inert_in_the_page(visit, put):
-    page = visit(**PHONE)
+def test_hostile_texts_are_inert_in_the_page(live):
     made = [BPEStepper(f"{text} b", step=5) for text in HOSTILE.values()]
-    page.open(put(*(figure.html() for figure in made)))
+    page = live(*made, **PHONE)
     for nth, kind in enumerate(HOSTILE):
         figure = page.page.locator(".tl-figure").nth(nth)
         figure.scroll_into_view_if_needed()
@@ -312,33 +275,27 @@ def test_hostile_texts_are_inert_in_the_page(visit, put):
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-def test_link_brings_any_text_back(visit, put):
+def test_link_brings_any_text_back(live, visit):
     text = "<b>&'\"#=%</script> שלום 👩‍👧 é"
-    page = visit()
-    page.open(put(BPEStepper().html()))
+    page = live(BPEStepper())
     page.page.get_by_label("Your text").fill(text)
     here = page.said()
-    page.page.locator("summary", has_text="Export").click()
-    page.page.get_by_role("button", name="Copy link").click()
-    link = page.page.locator("textarea[readonly]").input_value()
-    again = visit()
-    again.page.goto(link)
-    again.page.wait_for_selector(READY)
-    assert again.said() == here == said(BPEStepper(text, step=0))
+    link, again = page.link(), visit()
+    again.follow(link)
+    assert again.said() == here == said_of(BPEStepper(text, step=0))
 
 
-def test_slider_goes_to_the_last_merge_of_this_text(visit, put):
-    page = visit()
-    page.open(put(BPEStepper().html()))
-    slider = page.page.get_by_role("slider", name="Merges")
+def test_slider_goes_to_the_last_merge_of_this_text(live):
+    page = live(BPEStepper())
+    slider = page.slider("Merges")
     slider.focus()
-    page.page.keyboard.press("End")
+    page.press("End")
     assert page.said().startswith("After 20 merges, 83 bytes are 23 tokens")
     page.page.get_by_label("Your text").fill("abab")
     assert page.said().startswith("Before any merge, 4 bytes are 4 tokens")
     assert (slider.input_value(), slider.get_attribute("max")) == ("0", "2")
     slider.focus()
-    page.page.keyboard.press("End")
+    page.press("End")
     assert page.said().startswith("After 2 merges, 4 bytes are 1 token")
 
 
@@ -353,14 +310,12 @@ def test_a_button_without_a_step_is_out_and_the_last_step_keeps_the_focus(visit,
     ):
         page.open(put(BPEStepper(text, step=step).html()))
         names = ("Back", "Step")
-        assert [name for name in names if button(page, name).is_disabled()] == dead
+        assert [name for name in names if page.button(name).is_disabled()] == dead
     page.open(put(BPEStepper("abab", step=0).html()))
-    page.page.get_by_role("slider", name="Merges").focus()
-    page.page.keyboard.press("Tab")  # Back is out
-    for _ in range(3):
-        page.page.keyboard.press("Enter")
-    assert page.said() == said(BPEStepper("abab", step=2))
-    assert button(page, "Step").evaluate("node => node.matches(':focus')")
+    page.slider("Merges").focus()
+    page.press("Tab", "Enter", "Enter", "Enter")  # Back is out
+    assert page.said() == said_of(BPEStepper("abab", step=2))
+    assert page.button("Step").evaluate("node => node.matches(':focus')")
 
 
 RINGS = """() => ["locked", "active"].map((kind) => {
@@ -369,33 +324,29 @@ RINGS = """() => ["locked", "active"].map((kind) => {
     return node && getComputedStyle(node).strokeWidth; })"""
 
 
-def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(visit, put):
-    page = visit()
-    page.open(put(BPEStepper(step=0).html()))
+def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(live):
+    page = live(BPEStepper(step=0))
     page.grid().focus()
-    page.page.keyboard.press("Enter")
+    page.press("Enter")
     held = page.said()
     assert held.startswith("“e” + “n”, 6 times, is number 1")
     assert "Held" not in held
     assert page.page.evaluate(RINGS) == ["2.5px", "2.5px"]
-    page.page.keyboard.press("ArrowDown")
+    page.press("ArrowDown")
     assert page.said().startswith("“n” + “t”, ")
     assert page.said().endswith(". Held: “e” + “n”.")
     assert page.page.evaluate(RINGS) == ["1px", "2.5px"]
-    page.page.keyboard.press("Tab")
+    page.press("Tab")
     assert page.said() == held
-    page.page.keyboard.press("Shift+Tab")
-    page.page.keyboard.press("Escape")
+    page.press("Shift+Tab", "Escape")
     assert page.said().startswith("Before any merge, ")
-    page.page.keyboard.press("ArrowUp")
-    page.page.keyboard.press("ArrowDown")
+    page.press("ArrowUp", "ArrowDown")
     assert page.said().startswith("“n” + “t”, ")
     assert "Held" not in page.said()
 
 
-def test_the_border_of_the_first_cell_is_not_cut_on_a_phone(visit, put):
-    page = visit(**FINGER)
-    page.open(put(BPEStepper().html()))
+def test_the_border_of_the_first_cell_is_not_cut_on_a_phone(live):
+    page = live(BPEStepper(), **FINGER)
     page.said()
     left = page.page.locator("[data-part=words] rect.cell").first.get_attribute("x")
     assert float(left) >= 0.5
@@ -425,9 +376,9 @@ def contrast_at(levels, place):
 
 @pytest.mark.parametrize("forced", ["none", "active"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_two_neighbors_are_apart(visit, put, theme, forced):
-    page = visit(device_scale_factor=2, forced_colors=forced, color_scheme=theme)
-    page.open(put(BPEStepper("banana aaaaa ananan", step=0).html(), theme=theme))
+def test_every_two_neighbors_are_apart(live, theme, forced):
+    look = {"device_scale_factor": 2, "forced_colors": forced, "color_scheme": theme}
+    page = live(BPEStepper("banana aaaaa ananan", step=0), theme=theme, **look)
     svg = page.page.locator("svg[data-part=words]")
     svg.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
     for _ in range(3):
@@ -437,20 +388,20 @@ def test_every_two_neighbors_are_apart(visit, put, theme, forced):
         picture = Image.open(io.BytesIO(page.page.screenshot())).convert("L")
         linear = (np.asarray(picture, dtype=float) / 255) ** 2.2
         assert min(contrast_at(linear + 0.05, place) for place in places) > 1.9
-        button(page, "Step").click()
+        page.button("Step").click()
 
 
-def test_a_phone_shows_step_words_and_pairs_above_the_sentence(visit, put):
-    page = visit(has_touch=True, is_mobile=True, viewport={"width": 344, "height": 660})
-    page.open(put(BPEStepper(step=0).html(), "<p>after</p>" * 60))
-    step = button(page, "Step")
+def test_a_phone_shows_step_words_and_pairs_above_the_sentence(live):
+    phone = FINGER | {"viewport": {"width": 344, "height": 660}}
+    page = live(BPEStepper(step=0), "<p>after</p>" * 60, **phone)
+    step = page.button("Step")
     step.evaluate("(node) => scrollTo(0, node.getBoundingClientRect().top - 64)")
     for _ in range(8):  # the button stands below a header of 56 pixels
         step.tap()
         page.said()
         told, words, pairs = (
-            page.page.locator(part).bounding_box()
+            edges(page.page.locator(part))
             for part in (".told", "svg[data-part=words]", "svg[data-part=pairs]")
         )
-        assert 64 < words["y"] < pairs["y"]
-        assert pairs["y"] + pairs["height"] <= told["y"]
+        assert 64 < words.top < pairs.top
+        assert pairs.bottom <= told.top
