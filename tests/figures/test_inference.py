@@ -1,7 +1,6 @@
 """The models in the page say what PyTorch says, of the tokens that Python makes."""
 
 import random
-from functools import partial
 
 import pytest
 import torch
@@ -97,21 +96,20 @@ def test_every_option_says_the_same(page, kind, changes):
 
 
 @torch.no_grad()
-def test_the_reverser_says_the_same(page):
-    model, draw = shipped("reverser").model, random.Random(0)
-    prompts = [drawn(draw, 10, draw.randint(1, 16)) for _ in range(100)]
+@pytest.mark.parametrize("name", ["reverser", "one of other options"])
+def test_a_classifier_says_the_same(page, name):
+    if name == "reverser":
+        model, vocab_size, longest = shipped(name).model, 10, 16
+    else:
+        config = tiny(residual="post", positions="alibi", n_kv_heads=2)
+        vocab_size, longest = config.vocab_size, config.max_len
+        made = {"n_classes": 3, "pool": each_token}
+        model = tiny_model(Classifier, config, torch.float32, **made)
+    draw = random.Random(0)
+    prompts = [drawn(draw, vocab_size, draw.randint(1, longest)) for _ in range(100)]
     want = torch.cat([model(torch.tensor([one])).flatten() for one in prompts])
     jobs = [{"chunks": [one]} for one in prompts]
     near(page(model).logits("logits", prompts=jobs), want)
-
-
-def test_a_classifier_has_the_same_options(page):
-    config = tiny(residual="post", positions="alibi", n_kv_heads=2)
-    model = tiny_model(Classifier, config, torch.float32, n_classes=3, pool=each_token)
-    tokens = drawn(random.Random(0), config.vocab_size, 40)
-    with torch.no_grad():
-        want = model(torch.tensor([tokens])).flatten()
-    near(page(model).logits("logits", prompts=[{"chunks": [tokens]}]), want)
 
 
 def test_translations_are_those_of_the_library(page):
@@ -136,29 +134,30 @@ def test_another_place_is_another_position(page):
     assert float((want - expected(model, prompt)).abs().max()) > 0.1
 
 
+DECODER_ONLY = {"decoder": "stack.blocks.{}.attention.layer"}
+TRANSLATOR = {
+    "encoder": "encoder.blocks.{}.attention.layer",
+    "decoder": "decoder.blocks.{}.attention.layer",
+    "cross": "decoder.blocks.{}.cross.layer",
+}
+"""What PyTorch calls the layers of each kind of attention."""
+
+
 @pytest.mark.parametrize(
-    ("name", "off", "layers"),
+    ("name", "off", "names"),
     [
-        ("manual-lm", [["decoder", 1, 3], ["decoder", 2, 0]], {1: [3], 2: [0]}),
-        ("induction-2", [["decoder", 0, 2]], {0: [2]}),
+        ("manual-lm", [["decoder", 1, 3], ["decoder", 2, 0]], DECODER_ONLY),
+        ("induction-2", [["decoder", 0, 2]], DECODER_ONLY),
+        (
+            "number-translator",
+            [["encoder", 0, 1], ["cross", 1, 2], ["decoder", 1, 0]],
+            TRANSLATOR,
+        ),
     ],
 )
-def test_a_head_that_is_off_says_nothing(page, name, off, layers):
+def test_a_head_that_is_off_says_nothing(page, name, off, names):
     model = shipped(name).model
-    prompts = prompts_for(model, 5, longest=40)
-    named = {f"stack.blocks.{n}.attention.layer": h for n, h in layers.items()}
-    with ablate_heads(model, named):
-        agree(page(model), model, prompts, off=off)
-
-
-def test_heads_of_all_three_kinds_can_be_off(page):
-    model = shipped("number-translator").model
-    off = [["encoder", 0, 1], ["cross", 1, 2], ["decoder", 1, 0]]
-    named = {
-        "encoder.blocks.0.attention.layer": [1],
-        "decoder.blocks.1.cross.layer": [2],
-        "decoder.blocks.1.attention.layer": [0],
-    }
+    named = {names[part].format(layer): [head] for part, layer, head in off}
     with ablate_heads(model, named):
         agree(page(model), model, prompts_for(model, 5, longest=40), off=off)
 
@@ -189,6 +188,7 @@ def test_a_recorder_keeps_the_weights_and_the_stream(page):
     assert streams.shape == (model.config.n_layers + 1, 40, model.config.d_model)
     near(streams[0], model.embedding(torch.tensor(tokens)))
     near(model.unembedding.logits(model.stack.norm(streams[1:])), lens[:, 0])
+    tells_what_was_added(said, model, tokens)
 
 
 def recorded_layers(model, *tokens):
@@ -196,11 +196,12 @@ def recorded_layers(model, *tokens):
     kept, hooks = {}, []
     for name, place in model.named_modules():
         if isinstance(place, (PreNorm, PostNorm)):
-            keep = [partial(kept.__setitem__, (name, what)) for what in ("change", "x")]
-            hooks += [
-                place.layer.register_forward_hook(lambda *a, keep=keep[0]: keep(a[2])),
-                place.register_forward_hook(lambda *a, keep=keep[1]: keep(a[2])),
-            ]
+            for what, module in (("change", place.layer), ("x", place)):
+
+                def keep(*given, key=(name, what)):
+                    kept[key] = given[2]
+
+                hooks.append(module.register_forward_hook(keep))
     model(*(torch.tensor([some]) for some in tokens))
     for hook in hooks:
         hook.remove()
@@ -221,14 +222,10 @@ def tells_what_was_added(said, model, *tokens):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("residual", ["shipped", "post"])
-def test_a_watch_hears_what_each_layer_added(page, residual):
-    model = shipped("manual-lm").model
-    if residual == "post":
-        config = tiny(residual="post", norm="layer", bias=True)
-        model = tiny_model(Decoder, config, torch.float32)
-    draw = random.Random(0)
-    tokens = drawn(draw, model.config.vocab_size, 40)
+def test_a_watch_hears_what_is_added_before_a_norm(page):
+    config = tiny(residual="post", norm="layer", bias=True)
+    model, draw = tiny_model(Decoder, config, torch.float32), random.Random(0)
+    tokens = drawn(draw, config.vocab_size, 40)
     said = page(model).ask("watched", chunks=chunked(tokens, draw))
     tells_what_was_added(said, model, tokens)
 
@@ -241,15 +238,15 @@ def test_a_recorder_keeps_all_three_kinds_of_attention(page):
     said = page(model).ask("watched", source=source, chunks=chunked(target, draw))
     with record_attention(model) as record:
         model(torch.tensor([source]), torch.tensor([target]))
-    for part, ending in {
-        "encoder": "encoder.blocks.{}.attention.layer",
-        "decoder": "decoder.blocks.{}.attention.layer",
-        "cross": "decoder.blocks.{}.cross.layer",
-    }.items():
-        layers = [record[ending.format(n)] for n in range(model.config.n_layers)]
+    for part, name in TRANSLATOR.items():
+        layers = [record[name.format(n)] for n in range(model.config.n_layers)]
         same_weights(said["weights"][part], layers)
     assert [len(rows) for rows in said["streams"]["encoder"]] == [17] * 3
     tells_what_was_added(said, model, source, target)
+
+
+CARRIER = tiny_model(Decoder, tiny(), torch.float32)
+"""A tokenizer comes to the page with a model."""
 
 
 def foreign():
@@ -262,11 +259,10 @@ def foreign():
 @pytest.mark.parametrize("which", ["manual-lm", "number-translator", "foreign"])
 def test_tokens_are_those_of_the_library(page, which):
     tokenizer = foreign() if which == "foreign" else shipped(which).tokenizer
-    carrier = tiny_model(Decoder, tiny(), torch.float32)
     draw, written = random.Random(0), texts(1000)
     ids = [drawn(draw, tokenizer.vocab_size, draw.randint(0, 30)) for _ in range(300)]
     ids += [drawn(draw, 256, 30) for _ in range(300)]  # hardly ever valid UTF-8
-    said = page(pack_model(carrier, tokenizer)).ask("tokens", texts=written, ids=ids)
+    said = page(pack_model(CARRIER, tokenizer)).ask("tokens", texts=written, ids=ids)
     assert said["ids"] == [tokenizer.encode(one) for one in written]
     assert said["back"] == written
     assert said["decoded"] == [tokenizer.decode(one) for one in ids]
@@ -275,9 +271,9 @@ def test_tokens_are_those_of_the_library(page, which):
 def test_every_sign_of_unicode_is_cut_as_the_library_cuts_it(page):
     text = "".join(f"a{sign}1" for sign in all_signs())
     # merges with all of a sign's neighbors: a cut that is elsewhere shows
-    merges = tuple((97, byte) for byte in range(128, 256))
-    merges += tuple((byte, 49) for byte in range(128, 256))
-    tokenizer = Tokenizer(merges)
-    carrier = tiny_model(Decoder, tiny(), torch.float32)
-    said = page(pack_model(carrier, tokenizer)).ask("tokens", texts=[text], ids=[])
+    high = range(128, 256)
+    tokenizer = Tokenizer(
+        (*((97, byte) for byte in high), *((byte, 49) for byte in high))
+    )
+    said = page(pack_model(CARRIER, tokenizer)).ask("tokens", texts=[text], ids=[])
     assert said["ids"] == [tokenizer.encode(text)]

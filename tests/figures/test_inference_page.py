@@ -8,9 +8,7 @@ from figure_page import ROOT, run_node
 from inference_jobs import drawn, shipped
 from tolerances import PAGE_TOLERANCE
 
-from transformer_book import tasks
 from transformer_book.figures.weights import dequantized, pack, parts
-from transformer_book.pretrained import evaluation
 
 BUNDLES = ("one", "two")
 READ = """async ([name, chunks]) => {
@@ -21,20 +19,6 @@ READ = """async ([name, chunks]) => {
   let logits;
   for (const chunk of chunks) logits = session.read(chunk);
   return { shares, logits: [...logits] };
-}"""
-TRANSLATE = """async (texts) => {
-  const [, { argmax, loadModel, createSession, createTokenizer }] = TestInference;
-  const model = await loadModel("number-translator");
-  const tokenizer = createTokenizer(model.tokenizer);
-  const session = createSession(model);
-  const [start, end] = ["<start>", "<end>"].map(tokenizer.special);
-  return texts.map((text) => {
-    session.encode(tokenizer.encode(text));
-    const said = [argmax(session.read([start]))];
-    while (said.at(-1) !== end && session.length < session.capacity)
-      said.push(argmax(session.read([said.at(-1)])));
-    return tokenizer.decode(said.slice(0, -1));
-  });
 }"""
 TWICE = """async (name) => {
   const all = await Promise.all(TestInference.map(({ loadModel }) => loadModel(name)));
@@ -83,14 +67,6 @@ def test_a_model_comes_part_by_part_and_says_the_same(opened):
     count = len(parts(pack("manual-lm")))
     assert count > 5
     assert said["shares"] == [0, *(n / count for n in range(1, count + 1))]
-
-
-def test_a_translator_translates(opened):
-    found = shipped("number-translator")
-    pairs = tasks.number_pairs([1, 21, 345, 706_012, 999_999])
-    english = [source for source, _ in pairs]
-    want = evaluation.translated(english, found.model, found.tokenizer)
-    assert opened.evaluate(TRANSLATE, english) == want
 
 
 def test_all_figures_of_a_page_share_the_numbers(opened):
