@@ -46,7 +46,6 @@ def open_page(chromium: Browser, scripts: Path) -> Iterator[Callable[..., Page]]
     """Open a page from disk; at the end, nothing was said, run or asked of others."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     said: list[str] = []
-
     expected: list[str] = []
 
     def start(body: str, *words: str) -> Page:
@@ -64,12 +63,15 @@ def open_page(chromium: Browser, scripts: Path) -> Iterator[Callable[..., Page]]
     assert [text for text in said if not text.startswith("file:")] == expected
 
 
-def published(html: str) -> str:
-    """The HTML as the site has it."""
-    raw = nodes.raw("", html, format="html")
-    document = nodes.container("", raw)
-    bertviz.drop_scripts(None, document, "page")  # type: ignore[arg-type]
-    return f'{raw.astext()}<script src="{HOST}"></script>'
+def published(*views: str) -> str:
+    """The HTML of views as the site has it, with the host's script once."""
+    raws = [nodes.raw("", html, format="html") for html in views]
+    bertviz.drop_scripts(None, nodes.container("", *raws), "page")  # type: ignore[arg-type]
+    return f'{"".join(raw.astext() for raw in raws)}<script src="{HOST}"></script>'
+
+
+def html_of(kind: str, tokens: list[str] = TOKENS) -> str:
+    return VIEWS[kind](weights(), tokens)._repr_html_()
 
 
 def test_view_is_told_these_weights_and_tokens(kind: str) -> None:
@@ -83,17 +85,15 @@ def test_view_is_told_these_weights_and_tokens(kind: str) -> None:
 
 
 def test_same_weights_give_the_same_text_and_others_another(kind: str) -> None:
-    make = VIEWS[kind]
-    first = make(weights(), TOKENS)._repr_html_()
-    assert first == make(weights(), TOKENS)._repr_html_()
+    first = html_of(kind)
+    assert first == html_of(kind)
     root = re.search('id="(bertviz-[0-9a-f]+)"', first)
-    other = make(weights(), ["a", "b", "c", "d"])._repr_html_()
     assert root is not None
-    assert root[1] not in other
+    assert root[1] not in html_of(kind, ["a", "b", "c", "d"])
 
 
 def test_token_cannot_end_the_script(kind: str) -> None:
-    html = VIEWS[kind](weights(), TOKENS)._repr_html_()
+    html = html_of(kind)
     assert html.count("</script>") == 1
     assert "<img" not in html
     state = re.search('data-state="([^"]*)"', html)
@@ -120,43 +120,30 @@ def test_bad_weights_are_refused(
         VIEWS[kind](attention, tokens)
 
 
-def test_head_view_lives_on_a_page(open_page: Callable[..., Page]) -> None:
-    page = open_page(published(head_view(weights(), TOKENS)._repr_html_()))
-    view = page.locator("[data-mounted]")
-    view.wait_for()
-    layer = page.get_by_label("Layer", exact=True)
+def test_both_views_live_on_a_page(open_page: Callable[..., Page]) -> None:
+    page = open_page(published(*map(html_of, VIEWS)))
+    page.locator("[data-mounted]").nth(1).wait_for()
+    head, model = (page.locator(f"[data-bertviz={kind}]") for kind in VIEWS)
+
+    layer = head.get_by_label("Layer", exact=True)
     assert layer.locator("option").all_inner_texts() == ["0", "1"]
-    lines = view.locator("line")
+    lines = head.locator("line")
     assert lines.count() == 3 * 4 * 4
     drawn = "lines => lines.map(line => line.getAttribute('stroke-opacity'))"
     first = lines.evaluate_all(drawn)
     layer.select_option("1")
     assert lines.evaluate_all(drawn) != first
-    assert view.locator("text", has_text="</script><img").count() == 2
+    assert head.locator("text", has_text="</script><img").count() == 2
+
+    assert model.locator("line").count() == 2 * 3 * 4 * 4
+    assert model.locator(".detail").count() == 0
+    model.locator("rect[style*='opacity: 0;']").nth(4).click()
+    model.locator(".detail").first.wait_for()
     assert page.locator("img").count() == 0
 
 
-def test_model_view_lives_on_a_page(open_page: Callable[..., Page]) -> None:
-    page = open_page(published(model_view(weights(), TOKENS)._repr_html_()))
-    view = page.locator("[data-mounted]")
-    view.wait_for()
-    assert view.locator("line").count() == 2 * 3 * 4 * 4
-    assert view.locator(".detail").count() == 0
-    view.locator("rect[style*='opacity: 0;']").nth(4).click()
-    view.locator(".detail").first.wait_for()
-    assert page.locator("img").count() == 0
-
-
-def test_two_views_share_a_page(open_page: Callable[..., Page]) -> None:
-    both = (make(weights(), TOKENS)._repr_html_() for make in VIEWS.values())
-    page = open_page("".join(map(published, both)))
-    page.locator("[data-mounted]").nth(1).wait_for()
-    assert page.locator("[data-bertviz=head] line").count() == 48
-    assert page.locator("[data-bertviz=model] line").count() == 96
-
-
-def test_missing_script_is_told(open_page: Callable[..., Page], scripts: Path) -> None:
-    html = published(head_view(weights(), TOKENS)._repr_html_())
+def test_missing_script_is_told(open_page: Callable[..., Page]) -> None:
+    html = published(html_of("head"))
     missing = "Failed to load resource: net::ERR_FILE_NOT_FOUND"
     nosuch = html.replace('data-bertviz="head"', 'data-bertviz="nosuch"')
     page = open_page(nosuch, missing)
@@ -171,7 +158,7 @@ def test_view_runs_in_a_notebook(open_page: Callable[..., Page]) -> None:
       globalThis.require = { config() {} };
       globalThis.requirejs = (names, run) => run(...BertVizParts);
       console.log = () => {};</script>"""
-    page = open_page(shim + head_view(weights(), TOKENS)._repr_html_())
+    page = open_page(shim + html_of("head"))
     assert page.locator("line").count() == 48
     assert page.locator("img").count() == 0
 
@@ -186,7 +173,7 @@ def test_a_page_without_a_view_loads_nothing_of_it() -> None:
     app = App()
     bertviz.add_host(app, "p", "t", {"body": "<p>BertViz</p>"}, None)  # type: ignore[arg-type]
     assert asked == []
-    view = {"body": published(head_view(weights(), TOKENS)._repr_html_())}
+    view = {"body": published(html_of("head"))}
     bertviz.add_host(app, "p", "t", view, None)  # type: ignore[arg-type]
     assert asked == [HOST]
 

@@ -6,13 +6,13 @@ import io
 import json
 import re
 from collections import Counter
+from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
 
 import matplotlib
 import pytest
 from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
-from figure_page import READY
 from PIL import Image
 from playwright.sync_api import expect
 
@@ -62,25 +62,23 @@ def settled(page):
     return page.evaluate(SEEN)
 
 
-def copied(page, button):
+def copied(here, button):
     """The text that a button of the opened menu copies.
 
     Where the clipboard refuses it, the text is selected, late, which takes the focus.
     """
-    answer = page.locator(".menu [role=status]").first
+    answer = here.page.locator(".menu [role=status]").first
     answer.evaluate("node => { node.textContent = ''; }")
-    page.get_by_role("button", name=button).first.click()
+    here.button(button).first.click()
     expect(answer).to_have_text(re.compile("^(Copied|Copy it below)"))
-    return page.locator("textarea[readonly]").first.input_value()
+    return here.page.locator("textarea[readonly]").first.input_value()
 
 
-def used(visit, name):
+def used(here, example):
     """Use the figure's keys and a control."""
-    here, example = visit(), EXAMPLES[name]
     here.page.mouse.move(0, 0)  # what scrolls under it would be looked at
     here.grid().focus()
-    for key in example.keys:
-        here.page.keyboard.press(key)
+    here.press(*example.keys)
     role, label = example.control
     control = here.page.get_by_role(role, name=label).first
     if role == "combobox":
@@ -92,14 +90,13 @@ def used(visit, name):
     return settled(here.page)
 
 
-def downloads(page):
+def downloads(here):
     """What the three files of the opened menu hold."""
     files = {}
     for kind in ("SVG", "PNG", "CSV"):
-        with page.expect_download() as download:
-            page.get_by_role("button", name=kind, exact=True).click()
-        with open(download.value.path(), "rb") as file:
-            files[kind] = file.read()
+        with here.page.expect_download() as download:
+            here.button(kind).click()
+        files[kind] = Path(download.value.path()).read_bytes()
     return files
 
 
@@ -109,81 +106,78 @@ def known():
 
 
 @pytest.fixture
-def taken(visit, put, name, known):
+def taken(live, name, known):
     """All that the figure gives away after its use; asked for once per figure."""
     if name in known:
         return known[name]
-    here = visit(accept_downloads=True)
+    example = EXAMPLES[name]
+    here = live(example.make(), accept_downloads=True)
     page = here.page
-    here.open(put(EXAMPLES[name].make().html()))
     settled(page)
     page.locator("summary", has_text="Export").click()
-    before = copied(page, "Copy as PyTorch")
-    seen = used(lambda: here, name)
-    take = {"seen": seen, "said": here.said(), "files": downloads(page)}
-    take["codes"] = [before, copied(page, "Copy as PyTorch")]
-    take["link"] = copied(page, "Copy link")
+    before = copied(here, "Copy as PyTorch")
+    seen = used(here, example)
+    take = {"seen": seen, "said": here.said(), "files": downloads(here)}
+    take["codes"] = [before, copied(here, "Copy as PyTorch")]
+    take["link"] = copied(here, "Copy link")
     take["places"] = page.evaluate(PLACES, take["files"]["SVG"].decode())
     page.locator("summary", has_text="Data table").click()
     page.wait_for_selector(".tl-live tr >> nth=1")
     lines = "(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent))"
     take["table"] = page.locator(".tl-live tr").evaluate_all(lines)
     page.goto("about:blank")
-    page.goto(take["link"])
-    page.wait_for_selector(READY)
-    take["again"] = settled(page), here.said()
+    take["again"] = settled(here.follow(take["link"])), here.said()
     known[name] = take
     return take
 
 
-def test_svg_holds_every_text_of_the_picture(taken):
-    root = ElementTree.fromstring(taken["files"]["SVG"])
-    texts = [
-        "".join(node.itertext()) for node in root.iter() if node.tag[-4:] == "text"
-    ]
-    held = "".join("".join(text.split()) for text in texts)
+@pytest.fixture
+def svg(taken):
+    """The root of the figure's SVG."""
+    return ElementTree.fromstring(taken["files"]["SVG"])
+
+
+def test_svg_holds_every_text_of_the_picture(taken, svg):
+    nodes = [node for node in svg.iter() if node.tag[-4:] == "text"]
+    texts = ["".join("".join(node.itertext()).split()) for node in nodes]
+    held = "".join(texts)
     missing = [text for text in taken["seen"] if text not in held]
     assert len(taken["seen"]) > 5
     assert missing == []
-    more = Counter(taken["seen"]) - Counter("".join(text.split()) for text in texts)
+    more = Counter(taken["seen"]) - Counter(texts)
     lines = [text for text in more if text not in held.replace(text, "", 1)]
     assert all(len(text) > 5 for text in lines)  # only what was broken into lines
 
 
-def test_svg_runs_nothing_and_asks_for_nothing(taken):
-    root = ElementTree.fromstring(taken["files"]["SVG"])
-    tags = {node.tag.split("}")[1] for node in root.iter()}
-    assert tags <= TAGS
-    names = {key for node in root.iter() for key in node.attrib}
+def test_svg_runs_nothing_and_asks_for_nothing(taken, svg):
+    assert {node.tag.split("}")[1] for node in svg.iter()} <= TAGS
+    names = {key for node in svg.iter() for key in node.attrib}
     assert not [key for key in names if key.startswith("on") or "href" in key]
     assert b"var(--" not in taken["files"]["SVG"]
     assert b"url(" not in taken["files"]["SVG"]
 
 
-def test_no_text_of_the_svg_is_cut(taken):
-    root = ElementTree.fromstring(taken["files"]["SVG"])
-    wide, high = (float(root.get(side)) for side in ("width", "height"))
+def test_no_text_of_the_svg_is_cut(taken, svg):
+    wide, high = (float(svg.get(side)) for side in ("width", "height"))
     for text, left, top, right, bottom in taken["places"]:
         assert min(left, top) > -1, text
         assert max(right - wide, bottom - high) < 1, text
 
 
-def test_png_is_the_svg_at_twice_its_size(taken):
-    root = ElementTree.fromstring(taken["files"]["SVG"])
+def test_png_is_the_svg_at_twice_its_size(taken, svg):
     image = Image.open(io.BytesIO(taken["files"]["PNG"])).convert("L")
-    size = tuple(2 * int(root.get(side)) for side in ("width", "height"))
-    assert image.size == size
-    blank = []
+    assert image.size == tuple(2 * int(svg.get(side)) for side in ("width", "height"))
     for text, *box in taken["places"]:
         low, high = image.crop([round(2 * x) for x in box]).getextrema()
-        blank += [] if high - low > 40 else [text]
-    assert [text for text in blank if text.strip("·") != ""] == []
+        assert high - low > 40 or not text.strip("·"), text
 
 
 def test_csv_holds_the_rows_of_the_table(taken):
     rows = list(csv.reader(io.StringIO(taken["files"]["CSV"].decode(), newline="")))
-    disarmed = [[cell.removeprefix("'") for cell in row] for row in rows]
-    shown = [[cell.removeprefix("'") for cell in row] for row in taken["table"]]
+    disarmed, shown = (
+        [[cell.removeprefix("'") for cell in row] for row in table]
+        for table in (rows, taken["table"])
+    )
     assert disarmed == shown
     assert len(rows) > 2
 
@@ -265,21 +259,19 @@ TOKEN = f"{HOSTILE['script']}\"'{HOSTILE['override']}{HOSTILE['hebrew']}\x00"
 
 
 @pytest.mark.parametrize("name", SHOW_TOKENS)
-def test_hostile_tokens_stay_text_wherever_they_are_taken(visit, put, name):
+def test_hostile_tokens_stay_text_wherever_they_are_taken(live, put, name):
     example = EXAMPLES[name]
     figure = example.with_tokens([TOKEN, "b"])
-    here = visit(accept_downloads=True)
+    here = live(figure, accept_downloads=True)
     page = here.page
-    here.open(put(figure.html()))
     seen = settled(page), here.said()
     page.locator("summary", has_text="Export").click()
-    svg = ElementTree.fromstring(downloads(page)["SVG"])
+    svg = ElementTree.fromstring(downloads(here)["SVG"])
     assert {node.tag.split("}")[1] for node in svg.iter()} <= TAGS
     assert any("</s" in (node.text or "") for node in svg.iter())
-    code = compile(copied(page, "Copy as PyTorch"), name, "exec")
+    code = compile(copied(here, "Copy as PyTorch"), name, "exec")
     if name not in ("kv_cache_stepper", "translator"):  # the book's models say others
         exec(code, {})
     state = quote(json.dumps(figure.state()))
-    page.goto(f"{here.server}/{put(example.make().html())}#{name}-1={state}")
-    page.wait_for_selector(READY)
+    here.follow(f"{here.server}/{put(example.make().html())}#{name}-1={state}")
     assert (settled(page), here.said()) == seen

@@ -4,13 +4,14 @@ import json
 
 import pytest
 from figure_examples import EXAMPLES
-from figure_page import READY, placeholder, said_of
+from figure_page import READY, edges, placeholder, said_of
 from playwright.sync_api import expect
 from touch import FINGER, swipe
 
 FEW = ["softmax_mask", "block_flow"]  # for what the kit alone does
 few = pytest.mark.parametrize("name", FEW)
-PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True}
+PHONE = FINGER | {"viewport": {"width": 360, "height": 640}}
+FAR = '<div style="height: 9000px"></div>'
 SAID_IN_SIGHT = """() => {
   const told = document.querySelector(".tl-live").shadowRoot.querySelector(".told");
   const { top, bottom } = told.getBoundingClientRect();
@@ -46,13 +47,12 @@ SLIDER = "node => node.scrollIntoView({ block: 'center', behavior: 'instant' })"
 
 
 @pytest.fixture
-def alone(put, name):
-    return put(EXAMPLES[name].make().html())
+def figure(name):
+    return EXAMPLES[name].make()
 
 
-def test_the_sentence_is_in_sight_while_a_control_is_used(visit, alone):
-    page = visit(**PHONE, is_mobile=True)
-    page.open(alone)
+def test_the_sentence_is_in_sight_while_a_control_is_used(live, figure):
+    page = live(figure, **PHONE)
     used = page.page.locator(".fig .controls").locator(
         "button:enabled, input:enabled:not([type=radio]), .options label"
     )
@@ -60,15 +60,13 @@ def test_the_sentence_is_in_sight_while_a_control_is_used(visit, alone):
         if used.nth(i).is_visible() and used.nth(i).is_enabled():
             used.nth(i).tap()
             page.said()
-            assert page.page.evaluate(SAID_IN_SIGHT), used.nth(i).evaluate(
-                "node => node.outerHTML"
-            )
+            html = used.nth(i).evaluate("node => node.outerHTML")
+            assert page.page.evaluate(SAID_IN_SIGHT), html
 
 
 @few
-def test_the_sentence_leaves_the_window_with_its_figure(visit, alone):
-    page = visit(viewport={"width": 720, "height": 640})
-    page.open(alone)
+def test_the_sentence_leaves_the_window_with_its_figure(live, figure):
+    page = live(figure, viewport={"width": 720, "height": 640})
     root = page.page.locator(".fig")
     expect(root).not_to_have_class("fig used")
     root.hover(position={"x": 9, "y": 9})
@@ -79,9 +77,8 @@ def test_the_sentence_leaves_the_window_with_its_figure(visit, alone):
 
 @few
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_sentence_stands_on_the_ground_of_the_page(visit, put, name, theme):
-    page = visit()
-    page.open(put(EXAMPLES[name].make().html(), theme=theme))
+def test_the_sentence_stands_on_the_ground_of_the_page(live, figure, theme):
+    page = live(figure, theme=theme)
     told, body = page.page.evaluate(GROUNDS)
     assert told == body
     page.page.evaluate("() => { document.body.style.background = '#14181e' }")
@@ -90,51 +87,35 @@ def test_the_sentence_stands_on_the_ground_of_the_page(visit, put, name, theme):
     )
 
 
-def test_escape_says_the_whole_again(visit, alone, name):
-    page = visit()
-    page.open(alone)
+def test_escape_says_the_whole_again(live, figure):
+    page = live(figure)
     start = page.said()
     page.grid().focus()
-    if EXAMPLES[name].make().state().get("selected") not in ([], None):
-        start = None  # something was held at first: Escape lets it go
-    page.page.keyboard.press("Escape")
+    page.press("Escape")
     whole = page.said()
-    assert whole == start or start is None
-    page.page.keyboard.press("ArrowRight")
-    page.page.keyboard.press("ArrowLeft")
+    if figure.state().get("selected") in ([], None):  # else Escape has let it go
+        assert whole == start
+    page.press("ArrowRight", "ArrowLeft")
     page.said()
-    page.page.keyboard.press("Escape")
+    page.press("Escape")
     assert page.said() == whole
 
 
-def link_of(page):
-    page.locator("summary", has_text="Export").first.click()
-    page.get_by_role("button", name="Copy link").first.click()
-    return page.locator("textarea[readonly]").first
-
-
 @few
-def test_link_leads_to_the_figure_as_it_was_at_first(visit, put, name):
-    file = put('<div style="height: 9000px"></div>', EXAMPLES[name].make().html())
+def test_link_leads_to_the_figure_as_it_was_at_first(visit, put, figure):
     page = visit()
-    page.open(file, live=False)
+    page.open(put(FAR, figure.html()), live=False)
     page.page.locator(".tl-figure").scroll_into_view_if_needed()
     page.page.wait_for_selector(READY)
-    out = link_of(page.page)
-    link = out.input_value()
+    link, out = page.link(), page.page.locator("textarea[readonly]")
     assert "#" in link
     assert out.evaluate("node => node.scrollWidth <= node.clientWidth")  # all to read
-    again = visit()
-    again.page.goto(link)
-    again.page.wait_for_selector(READY)
-    again.page.wait_for_function("scrollY > 5000")
+    visit().follow(link).wait_for_function("scrollY > 5000")
 
 
 @few
-def test_of_two_in_an_address_the_last_is_shown(visit, put, name):
-    gap = '<div style="height: 9000px"></div>'
-    figures = [EXAMPLES[name].make().html() for _ in range(2)]
-    file = put(figures[0], gap, figures[1])
+def test_of_two_in_an_address_the_last_is_shown(visit, put, figure, name):
+    file = put(figure.html(), FAR, figure.html())
     patch = json.dumps(EXAMPLES[name].changed)
     for order, below in ([(1, 2), True], [(2, 1), False]):
         page = visit()
@@ -147,10 +128,8 @@ def test_of_two_in_an_address_the_last_is_shown(visit, put, name):
 
 
 @few
-def test_reset_is_promised_only_where_it_helps(visit, put, name):
-    example = EXAMPLES[name]
-    page = visit()
-    page.open(put(placeholder(name, example.make().state() | example.bad)))
+def test_reset_is_promised_only_where_it_helps(live, figure, name):
+    page = live(placeholder(name, figure.state() | EXAMPLES[name].bad))
     error = page.page.locator(".error")
     expect(error).to_contain_text("Python")
     expect(error).not_to_contain_text("Reset")
@@ -158,23 +137,20 @@ def test_reset_is_promised_only_where_it_helps(visit, put, name):
 
 @few
 @pytest.mark.parametrize("part", ["Export", "Data table"])
-def test_escape_closes_what_was_opened(visit, alone, part):
-    page = visit()
-    page.open(alone)
+def test_escape_closes_what_was_opened(live, figure, part):
+    page = live(figure)
     head = page.page.locator("summary", has_text=part)
     place = "node => [node.offsetLeft, node.offsetTop]"
     before = head.evaluate(place)
     head.click()
     assert head.evaluate(place) == before
-    page.page.keyboard.press("Tab")
-    page.page.keyboard.press("Escape")
+    page.press("Tab", "Escape")
     expect(page.page.locator("details[open]")).to_have_count(0)
     assert head.evaluate("node => node.matches(':focus')")
 
 
-def test_an_open_table_is_no_wider_than_the_page(visit, alone):
-    page = visit(**PHONE, is_mobile=True)
-    page.open(alone)
+def test_an_open_table_is_no_wider_than_the_page(live, figure):
+    page = live(figure, **PHONE)
     for head in ("Export", "Data table"):
         page.page.locator("summary", has_text=head).tap()
     page.said()
@@ -184,12 +160,11 @@ def test_an_open_table_is_no_wider_than_the_page(visit, alone):
 
 
 @few
-def test_reset_takes_back_what_was_copied(visit, alone):
-    page = visit()
-    page.open(alone)
-    out = link_of(page.page)
-    assert "#" in out.input_value()
-    page.page.get_by_role("button", name="Reset", exact=True).click()
+def test_reset_takes_back_what_was_copied(live, figure):
+    page = live(figure)
+    assert "#" in page.link()
+    out = page.page.locator("textarea[readonly]").first
+    page.button("Reset").click()
     expect(out).to_be_hidden()
     assert out.input_value() == ""
 
@@ -197,20 +172,18 @@ def test_reset_takes_back_what_was_copied(visit, alone):
 @pytest.mark.parametrize(
     ("name", "count"), [("shape_ledger", 6), ("kv_cache_stepper", 1)]
 )
-def test_a_number_keeps_its_unit_on_its_line(visit, put, name, count):
-    figure = EXAMPLES[name].make()
-    page = visit(**PHONE, is_mobile=True)
-    page.open(put(figure.html()))
+def test_a_number_keeps_its_unit_on_its_line(live, figure, count):
+    page = live(figure, **PHONE)
     assert page.said() == said_of(figure)
     assert page.page.evaluate(PARTED) == {"count": count, "parted": []}
 
 
 @pytest.fixture
-def slider(visit, put, name):
+def slider(visit, put, figure):
     """The first slider of a figure in the middle of a page to scroll, and the page."""
     gap = '<div style="height: 2000px"></div>'
     page = visit(**FINGER)
-    page.open(put(gap, EXAMPLES[name].make().html(), gap), live=False)
+    page.open(put(gap, figure.html(), gap), live=False)
     page.page.locator(".tl-figure").scroll_into_view_if_needed()
     page.page.wait_for_selector(READY)
     return page.page.locator(".fig input[type=range]:visible").first, page
@@ -219,16 +192,16 @@ def slider(visit, put, name):
 def spot(slider, share):
     """A place on the slider, which is brought to the middle of the window."""
     slider.evaluate(SLIDER)
-    box = slider.bounding_box()
-    return box["x"] + share * box["width"], box["y"] + box["height"] / 2
+    left, top, right, bottom = edges(slider)
+    return left + share * (right - left), (top + bottom) / 2
 
 
-SLID = ["bpe_stepper", "softmax_mask", "position_lab"]
+slid = pytest.mark.parametrize("name", ["bpe_stepper", "softmax_mask", "position_lab"])
 
 
-@pytest.mark.parametrize("name", SLID)
+@slid
 @pytest.mark.parametrize("down", [120, -120])
-def test_a_swipe_over_a_slider_scrolls_the_page(slider, name, down):
+def test_a_swipe_over_a_slider_scrolls_the_page(slider, down):
     node, page = slider
     before, said = node.input_value(), page.said()
     told = page.page.locator(".fig").evaluate_handle(TOLD)
@@ -241,8 +214,8 @@ def test_a_swipe_over_a_slider_scrolls_the_page(slider, name, down):
     expect(page.page.locator(".fig")).to_have_class("fig")  # nobody uses it
 
 
-@pytest.mark.parametrize("name", SLID)
-def test_a_finger_slides_and_taps_a_slider(slider, name):
+@slid
+def test_a_finger_slides_and_taps_a_slider(slider):
     node, page = slider
     start = float(node.input_value())
     x, y = spot(node, 0.4)

@@ -20,13 +20,12 @@ KEYS = {
 
 
 @pytest.fixture
-def walker(visit, put, name):
+def walker(live, name):
     """A walk through this figure, whose model, if it has one, is here."""
-    page = visit()
-    page.open(put(RECORD, EXAMPLES[name].make().html()))
+    page = live(RECORD, EXAMPLES[name].make()).page
     if name in MODELS:
-        runs(page.page)
-    return Walker(page.page)
+        runs(page)
+    return Walker(page)
 
 
 def changes(walker, stop, traits):
@@ -40,31 +39,22 @@ def changes(walker, stop, traits):
     return False
 
 
-def opens(walker):
-    """Open and close what the focus is on."""
+def switches(walker, what, *keys):
+    """Turn on and off what the focus is on; whether both were seen."""
     node = walker.page.evaluate_handle(FOCUSED)
     found = []
-    for key in ("Enter", "Space"):
+    for key in keys:
         walker.page.keyboard.press(key)
-        found.append(node.evaluate("node => node.parentNode.open"))
-    return found == [True, False]
-
-
-def lights(walker):
-    """Hold a part of the formula and let it go."""
-    found = []
-    for key in ("Enter", "Escape"):
-        walker.page.keyboard.press(key)
-        found.append(walker.page.evaluate(f"{FOCUSED}.ariaPressed"))
+        found.append(str(node.evaluate(f"node => node.{what}")).lower())
     return found == ["true", "false"]
 
 
 def answers(walker, stop, example):
     """Whether the stop does what it is for, from the figure's example state."""
     if stop.role == "formula":
-        return lights(walker)
+        return switches(walker, "ariaPressed", "Enter", "Escape")
     if stop.role == "DisclosureTriangle":
-        return opens(walker)
+        return switches(walker, "parentNode.open", "Enter", "Space")
     state = example.make().state()
     before = {"Reset": example.changed}
     walker.put(state | before.get(stop.name, {}))

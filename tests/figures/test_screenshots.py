@@ -21,8 +21,8 @@ COMMITTED = Path(__file__).parent / "screenshots"
 NEW = ROOT / "_build/screenshots"
 SMALLER, LEVELS, SHARE = 4, 24, 0.01
 LOOKS = {
-    "wide-light": ("light", {"viewport": {"width": 760, "height": 900}}),
-    "phone-dark": ("dark", {"viewport": {"width": 360, "height": 740}}),
+    "wide-light": ("light", {"width": 760, "height": 900}),
+    "phone-dark": ("dark", {"width": 360, "height": 740}),
 }
 
 
@@ -39,11 +39,11 @@ def differs(one: np.ndarray, other: np.ndarray) -> float:
     return float((apart > LEVELS).mean())
 
 
-def take(visit, put, name: str, look: str) -> Path:
+def take(live, name: str, look: str) -> Path:
     """Leave a picture of the figure in its first state, and return where it is."""
-    theme, options = LOOKS[look]
-    page = visit(reduced_motion="reduce", color_scheme=theme, **options)
-    page.open(put(EXAMPLES[name].make().html(), theme=theme))
+    theme, viewport = LOOKS[look]
+    options = {"theme": theme, "color_scheme": theme, "viewport": viewport}
+    page = live(EXAMPLES[name].make(), reduced_motion="reduce", **options)
     page.said()
     if name in MODELS:
         runs(page.page)
@@ -56,8 +56,8 @@ def take(visit, put, name: str, look: str) -> Path:
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_a_figure_looks_as_committed(visit, put, name, look):
-    new = take(visit, put, name, look)
+def test_a_figure_looks_as_committed(live, name, look):
+    new = take(live, name, look)
     old = COMMITTED / new.name
     assert old.exists(), f"no picture yet; look at {new} and copy it to {COMMITTED}"
     before, now = reduced(old), reduced(new)

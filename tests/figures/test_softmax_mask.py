@@ -194,7 +194,7 @@ NAIVE = [
     ),
     ({"axis": "column", "temperature": 0.02}, "fails here: score / T goes up to 120, "),
     ({"selected": [0, 0], "temperature": 0.02}, "works here: score / T goes up to"),
-    ({"mask": np.zeros((5, 5), bool)}, "here: a whole row is masked, exp of that is 0"),
+    (BLIND, "Naive fails here: a whole row is masked, exp of that is 0 in float32"),
     (PAIR | {"scores": [[-150] * 2] * 2}, "here: score / T goes up to -150 only, exp"),
     (PAIR | {"scores": [[-150] * 2] * 2}, " exp of that is 0 in float32, and 0 / 0 is"),
     ({"temperature": 0}, "Dividing by temperature 0 without care gives inf / inf"),

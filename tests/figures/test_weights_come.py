@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 from figure_examples import EXAMPLES
-from figure_page import said_of
+from figure_page import edges, said_of
 from playwright.sync_api import expect
 from weights_page import MODELS, PATIENCE, Held, asked_for, once_each, runs
 
@@ -38,9 +38,9 @@ def test_a_bar_says_how_far_the_weights_are(visit, put, name):
     page.open(put(example.make().html()))
     bar = page.page.get_by_role("progressbar", name=f"The model {model} comes")
     expect(bar).to_be_visible(timeout=PATIENCE)
-    box = bar.bounding_box()
-    assert box["width"] >= 48
-    assert box["height"] >= 8
+    left, top, right, bottom = edges(bar)
+    assert right - left >= 48
+    assert bottom - top >= 8
     line = page.page.locator(".coming", has=page.page.locator("progress"))
     expect(line).to_contain_text(f"Stored numbers, until the model {model} is here.")
     assert page.said() == said_of(example.make())
@@ -53,8 +53,7 @@ def test_a_bar_says_how_far_the_weights_are(visit, put, name):
     runs(page.page)
     assert bar.count() == 0
     page.grid().focus()
-    for key in example.keys:
-        page.page.keyboard.press(key)
+    page.press(*example.keys)
     assert re.search(example.said, page.said())
 
 
@@ -86,9 +85,7 @@ def test_figures_of_one_model_ask_once(visit, put):
     page.open(put(SCRIPTS, first, second, FAR, third), live=False)
     expect(page.page.locator("progress")).to_have_count(2, timeout=PATIENCE)
     held.release()
-    runs(page.page, 0)
-    runs(page.page, 1)
-    assert Counter(page.page.evaluate("asked")) == once_each("manual-lm")
-    page.page.locator(".tl-figure").nth(2).scroll_into_view_if_needed()
-    runs(page.page, 2)
-    assert Counter(page.page.evaluate("asked")) == once_each("manual-lm")
+    for nth in range(3):
+        page.page.locator(".tl-figure").nth(nth).scroll_into_view_if_needed()
+        runs(page.page, nth)
+        assert Counter(page.page.evaluate("asked")) == once_each("manual-lm")
