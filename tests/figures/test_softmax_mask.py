@@ -11,10 +11,15 @@ from touch import FINGER
 
 from transformer_book.figures import SoftmaxMask
 
-# temperature, naive, axis, order, and how large the scores are
-MODES = itertools.product(
-    (0.0, 0.3, 1.0), (False, True), ("row", "column"), ("before", "after"), (1, 300)
-)
+PARTS = [
+    (0.0, 0.3, 1.0),
+    (False, True),
+    ("row", "column"),
+    ("before", "after"),
+    (1, 300),
+]
+MODES = list(itertools.product(*PARTS))
+"""Temperature, naive, axis, order, and how large the scores are."""
 
 
 def weights_in(page: Shown) -> np.ndarray:
