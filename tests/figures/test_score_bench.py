@@ -3,12 +3,14 @@
 import itertools
 import math
 from functools import cache
+from itertools import islice
 
 import numpy as np
 import pytest
 import torch
 from figure_page import edges, fixed, said_of, shown_all, texts_outside
 from playwright.sync_api import expect
+from sampling_reference import draws
 from touch import FINGER, swipe
 
 from transformer_book.figures import ScoreBench
@@ -20,13 +22,9 @@ HEADER = ["key", "score", "weight", "divided score", "its weight"]
 
 @cache
 def random_vectors(seed):
-    """32 queries and 32 keys of width 512, by Park and Miller's generator (1988)."""
-    numbers = []
-    for _ in range(3 + 2 * 32 * 512):  # the first three would still show the seed
-        seed = 48271 * seed % (2**31 - 1)
-        numbers.append(seed / (2**31 - 1))
-    uniform = torch.tensor(numbers[3:], dtype=torch.float64).reshape(2, 32, 512)
-    return math.sqrt(3) * (2 * uniform - 1)
+    """32 queries and 32 keys of width 512."""
+    numbers = torch.tensor(list(islice(draws(seed), 2 * 32 * 512)), dtype=torch.float64)
+    return math.sqrt(3) * (2 * numbers.reshape(2, 32, 512) - 1)
 
 
 def random_scores(seed, width):
