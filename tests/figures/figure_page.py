@@ -6,8 +6,8 @@ import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from decimal import ROUND_HALF_UP, Decimal
+from fnmatch import fnmatchcase
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple, SupportsFloat
@@ -197,12 +197,6 @@ class Visit:
         """How far a part stands below the top of what it stands in."""
         return self.page.locator(css).evaluate("node => node.offsetTop")
 
-    def link(self) -> str:
-        """The link that the figure copies."""
-        self.page.locator("summary", has_text="Export").click()
-        self.page.get_by_role("button", name="Copy link").click()
-        return self.page.locator("textarea[readonly]").input_value()
-
     def follow(self, link: str) -> "Visit":
         """Go where a link leads, and wait until the figure is alive."""
         self.page.goto(link)
@@ -244,12 +238,6 @@ class Visit:
         self.page.locator("summary", has_text="Export").first.click()
         self.button("Copy link").first.click()
         return self.page.locator("textarea[readonly]").first.input_value()
-
-    def follow(self, link: str) -> Page:
-        """Go to an address and wait until the first figure there is alive."""
-        self.page.goto(link)
-        self.page.wait_for_selector(READY)
-        return self.page
 
 
 def placeholder(figure_name: str, state: dict[str, Any]) -> str:
