@@ -1,24 +1,15 @@
-"""One entry per figure: the shared tests are written once and run over these."""
+"""Each figure's examples.json: the shared tests are written once and run over these."""
 
 import json
-from collections.abc import Callable
+import math
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 from transformer_book import figures
-from transformer_book.figures import (
-    AttentionStepper,
-    BlockFlow,
-    EmbeddingLookup,
-    HeadsGrid,
-    KVCacheStepper,
-    PositionLab,
-    SamplingDesk,
-    SoftmaxMask,
-    TrainScrub,
-    Translator,
-)
 from transformer_book.figures.figure import Figure
 
 HOSTILE = {
@@ -32,108 +23,91 @@ HOSTILE = {
     "empty": "",
     "long": "x" * 10_000,
 }
+KINDS = [kind for kind in vars(figures).values() if isinstance(kind, type)]
+FIGURES = {kind.name: kind for kind in KINDS if issubclass(kind, Figure)}
+TOO_MANY_BYTES = {
+    "length": 22_000,
+    "page": r"bytes of its state must be .* to 20000, got [2-4]\d{4}",
+    "python": r"at most 20000 bytes, got [2-4]\d{4}",
+}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Example:
     """What the shared tests need to know about a figure."""
 
-    make: Callable[[], Figure]
-    """The example state."""
+    name: str
+    traits: dict[str, Any]
+    """What makes the example state."""
     keys: list[str]
     """Pressed one by one with the focus in the figure's first grid."""
     said: str
     """Regular expression for the live sentence after those keys."""
     changed: dict[str, Any]
     """Traits that the keys have changed, and their values then."""
-    bad: dict[str, Any]
-    """Traits that make a state which cannot be drawn."""
     stops: list[str]
     """The stops of Tab in order, role and name, as a screen reader says them."""
     control: tuple[str, str]
     """Role and name of a control that changes what the figure shows."""
-    with_tokens: Callable[[list[str]], Figure] | None = None
-    """The figure with these two tokens, if it shows tokens."""
+    two_tokens: dict[str, Any] | None
+    """Traits that show two tokens, {first} and {second}; None if it shows no tokens."""
+    bad_states: dict[str, dict[str, Any]]
+    """States that are refused, by what is wrong with them: see `patched`."""
+
+    def make(self) -> Figure:
+        """The example state."""
+        return FIGURES[self.name](**self.traits)
+
+    def with_tokens(self, tokens: list[str]) -> Figure:
+        """The figure with these two tokens."""
+        first, second = tokens
+        return FIGURES[self.name](**filled(self.two_tokens, first, second))
+
+    @property
+    def bad(self) -> dict[str, Any]:
+        """A trait that makes a state which cannot be drawn."""
+        return patched(self.make().state(), self.bad_states["index"])
 
 
-def _two_tokens(tokens: list[str]) -> Figure:
-    vectors = [[1.0, 0.0], [0.0, 1.0]]
-    return AttentionStepper(
-        tokens=tokens, query=vectors, key=vectors, value=vectors, selected=[0, 1]
-    )
+def filled(value: Any, first: str, second: str) -> Any:
+    """The same with both tokens in their places; {first:.99} takes 99 signs of one."""
+    if isinstance(value, str):
+        return value.format(first=first, second=second)
+    if isinstance(value, list):
+        return [filled(each, first, second) for each in value]
+    if isinstance(value, dict):
+        return {key: filled(each, first, second) for key, each in value.items()}
+    return value
 
 
-def _written_tokens(tokens: list[str]) -> Figure:
-    one = {"picks": tokens[1:], "wrong_picks": tokens[1:]}
-    gaps = {"gaps": [0.0], "wrong_gaps": [0.0]}
-    return KVCacheStepper(tokens[1], prompt_length=1, tokens=tokens, **one, **gaps)
+def patched(state: dict[str, Any], bad: dict[str, Any]) -> dict[str, Any]:
+    """The trait in which a bad state differs from a good one, and its value there.
 
-
-def _followed_tokens(tokens: list[str]) -> Figure:
-    names = [token[:99] for token in (*tokens, "c")]
-    top = [[[name, 0.3] for name in names]] * 3
-    lists = {"top": top, "answer": [0.3] * 3, "lengths": [1.0, 2.0, 3.0]}
-    flow = {"prompt": "ab", "position": 0, "tokens": tokens, "norm": "pre", **lists}
-    flow |= {"changes": [1.0, 1.0], "cosines": [1.0, 1.0]}
-    return BlockFlow("ab", flow=flow, source="Python")
-
-
-def _read_tokens(tokens: list[str]) -> Figure:
-    numbers = {"maps": [[[10_000, 4000, 6000]]], "scores": [[[0.3, 0.4]]]}
-    stored = {"source": "Python", "ids": [0, 1], "off": [], "first": None, **numbers}
-    stored["losses"] = [[[], 1.0], [[[0, 0]], 2.0]]
-    return HeadsGrid(
-        source="Python", ids=[0, 1], tokens=tokens, shown=[[0, 0]], stored=stored
-    )
-
-
-def _translated_tokens(tokens: list[str]) -> Figure:
-    """Of long tokens, only the beginnings are written too."""
-    target = [token[:99] for token in tokens]
-    chances = [[[token, 0.5]] for token in target]
-    parts = {"chances": chances, "weights": [[[[900, 100], [500, 500]]]]}
-    answer = Translator().answer | {"source": tokens, "target": target} | parts
-    return Translator(answer=answer)
-
-
-def _repeated_tokens(tokens: list[str]) -> Figure:
-    even = [[100], [50, 50], [34, 33, 33], [25, 25, 25, 25]]
-    record = {
-        "steps": [0, 100],
-        "first": [0.7, 0.7],
-        "second": [0.7, 0.1],
-        "tokens": tokens,
-        "said": [["b", "b", "b"], ["b", "b", "a"]],
-        "heads": ["layer 0, head 0", "layer 1, head 0"],
-        "maps": [[even, even], [even, even]],
-    }
-    return TrainScrub(record)
+    `path` leads to a part of it, as "record maps 0". `put` is put there ("NaN" is the
+    number); or `add` is added to it; or its last entry, or sign, goes or comes again
+    until it has the `length`.
+    """
+    path = [int(x) if x.isdigit() else x for x in bad["path"].split()]
+    state = {path[0]: deepcopy(state[path[0]])}
+    around, last = reduce(getitem, path[:-1], state), path[-1]
+    old = around[last]
+    if "put" in bad:
+        around[last] = math.nan if bad["put"] == "NaN" else bad["put"]
+    elif "add" in bad:
+        around[last] = old + bad["add"]
+    else:
+        around[last] = old[: bad["length"]] + old[-1:] * (bad["length"] - len(old))
+    return state
 
 
 def read(folder: Path) -> Example:
     """The example that a figure's own folder holds."""
     facts = json.loads((folder / "examples.json").read_text("utf-8"))
-    traits, name = facts.pop("traits"), folder.name
-    return Example(
-        make=lambda: FIGURES[name](**traits), with_tokens=TOKENS.get(name), **facts
-    )
+    if "bytes" in facts["bad_states"]:
+        facts["bad_states"]["bytes"] |= TOO_MANY_BYTES
+    return Example(name=folder.name, **facts)
 
 
-KINDS = [kind for kind in vars(figures).values() if isinstance(kind, type)]
-FIGURES = {kind.name: kind for kind in KINDS if issubclass(kind, Figure)}
-TOKENS: dict[str, Callable[[list[str]], Figure]] = {
-    "attention_stepper": _two_tokens,
-    "block_flow": _followed_tokens,
-    "embedding_lookup": lambda tokens: EmbeddingLookup(tokens, [[1, 0], [0, 1]]),
-    "heads_grid": _read_tokens,
-    "kv_cache_stepper": _written_tokens,
-    "position_lab": lambda tokens: PositionLab(view="order", tokens=tokens),
-    "sampling_desk": lambda tokens: SamplingDesk("", logits=[1, 0], tokens=tokens),
-    "softmax_mask": SoftmaxMask,
-    "train_scrub": _repeated_tokens,
-    "translator": _translated_tokens,
-}
-"""What makes a figure with two tokens, of those that show tokens."""
 FOLDERS = sorted(Path(figures.__file__).parent.glob("*/examples.json"))
 EXAMPLES = {path.parent.name: read(path.parent) for path in FOLDERS}
-SHOW_TOKENS = sorted(TOKENS)
+SHOW_TOKENS = [name for name, example in EXAMPLES.items() if example.two_tokens]

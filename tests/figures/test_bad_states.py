@@ -4,8 +4,7 @@ import json
 import re
 
 import pytest
-from bad_states import BAD_STATES, in_page, patched
-from figure_examples import EXAMPLES
+from figure_examples import EXAMPLES, patched
 from figure_page import READY, placeholder, said_of
 from playwright.sync_api import expect
 from traitlets import Int, TraitError
@@ -16,50 +15,61 @@ from transformer_book.figures.figure import Figure
 from transformer_book.figures.state import StateError
 
 TALL = {"viewport": {"width": 1280, "height": 9000}}  # so that all figures are in sight
+ROWS_OF_WEIGHTS = {"heads_grid", "train_scrub", "translator"}
 
 
-def test_every_figure_has_bad_states_of_every_kind():
-    assert sorted(BAD_STATES) == sorted(EXAMPLES)
-    for name, all_bad in BAD_STATES.items():
-        kinds = {bad.kind for bad in all_bad}
-        assert {"length", "number", "text", "index"} <= kinds, name
-        assert kinds & {"large", "bytes"}, name
-    with_rows = {
-        name for name, bads in BAD_STATES.items() if "sum" in {b.kind for b in bads}
-    }
-    assert with_rows == {"heads_grid", "train_scrub", "translator"}
+def test_the_example_has_bad_states_of_every_kind(name):
+    bad_states = EXAMPLES[name].bad_states
+    wanted = {"length", "number", "text", "index"}
+    wanted |= {"sum"} if name in ROWS_OF_WEIGHTS else set()
+    missing = wanted - bad_states.keys()
+    assert not missing, f"examples.json must have bad_states of the kinds {missing}"
+    assert bad_states.keys() & {"large", "bytes"}, (
+        "examples.json must have a bad state of the kind large: more than the figure "
+        "shows; or bytes, where a text may be of any length"
+    )
+    assert bad_states["number"]["put"] == "NaN"
+    assert isinstance(bad_states["text"]["put"], str)
 
 
 def test_python_names_rule_and_value_and_changes_nothing(name):
-    figure = EXAMPLES[name].make()
+    example = EXAMPLES[name]
+    figure = example.make()
     before = json.dumps(figure.state())
-    for bad in BAD_STATES[name]:
-        patch = patched(figure.state(), bad)
+    for kind, bad in example.bad_states.items():
         with pytest.raises((ValueError, TraitError)) as refused:
-            figure.update(**patch)
-        assert re.search(bad.python, str(refused.value)), (bad.kind, str(refused.value))
-        assert json.dumps(figure.state()) == before, bad.kind
+            figure.update(**patched(figure.state(), bad))
+        assert re.search(bad["python"], str(refused.value)), (kind, str(refused.value))
+        assert json.dumps(figure.state()) == before, kind
+    with pytest.raises(
+        (ValueError, TraitError), match=example.bad_states["index"]["python"]
+    ):
+        type(figure)(**example.bad)
+
+
+def in_page(state):
+    """A state as JSON can hold it: NaN is null there."""
+    return json.loads(json.dumps(state), parse_constant=lambda _: None)
 
 
 def test_the_page_names_rule_and_value_and_the_rest_lives(visit, put, name):
     example = EXAMPLES[name]
     good = example.make()
-    states = [
-        in_page(good.state() | patched(good.state(), b)) for b in BAD_STATES[name]
-    ]
+    state, bad_states = good.state(), example.bad_states.values()
+    states = [in_page(state | patched(state, bad)) for bad in bad_states]
     page = visit(**TALL)
     page.open(put(*(placeholder(name, state) for state in states), good.html()))
     figures = page.page.locator(".tl-figure")
     expect(page.page.locator(READY)).to_have_count(len(states) + 1)
-    for nth, bad in enumerate(BAD_STATES[name]):
+    for nth, (kind, bad) in enumerate(example.bad_states.items()):
         alert = figures.nth(nth).locator(".error")
-        expect(alert).to_have_text(
-            re.compile(f"^This figure cannot be drawn: .*{bad.page}")
+        expect(alert, kind).to_have_text(
+            re.compile(f"^This figure cannot be drawn: .*{bad['page']}")
         )
-        assert alert.is_visible(), bad.kind
-        assert figures.nth(nth).get_by_role("button").all_inner_texts()[-1:] == [
-            "Reset"
-        ]
+        assert alert.is_visible(), kind
+        assert alert.get_attribute("role") == "alert"
+        buttons = figures.nth(nth).get_by_role("button").all_inner_texts()
+        assert buttons[-1:] == ["Reset"], kind
     last = figures.last
     assert last.locator(".error").is_hidden()
     assert last.locator(".say").inner_text() == said_of(good)
