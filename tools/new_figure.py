@@ -1,7 +1,8 @@
 """Begin a live figure: `python -m tools.new_figure score_bars ScoreBars`.
 
 Copies the small figure of `tools/figure_template` under the new names into its folder,
-its test beside the others, and adds its line to the registry. It works at once.
+its test beside the others, and adds its line to the registry. It works at once, and
+passes every test but those that compare it with a picture.
 """
 
 from __future__ import annotations
@@ -29,12 +30,11 @@ def make(name: str, kind: str, root: Path = ROOT) -> list[Path]:
     folder = figures / name
     if folder.exists():
         raise ValueError(f"there must be no figure of that name yet, got {folder}")
+    folder.mkdir()
+    elsewhere = {"test_figure.py": root / "tests" / "figures" / f"test_{name}.py"}
     written = []
     for source in sorted(TEMPLATE.iterdir()):
-        path = folder / source.name
-        if source.name == "test_figure.py":
-            path = root / "tests" / "figures" / f"test_{name}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = elsewhere.get(source.name, folder / source.name)
         text = source.read_text(encoding="utf-8")
         text = text.replace("figure_name", name).replace("FigureName", kind)
         path.write_text(text, encoding="utf-8")
@@ -57,9 +57,8 @@ def main() -> int:
         parser.error(str(error))
     for path in paths:
         print(path.relative_to(ROOT))
-    print(
-        "next: make format bundle, then python -m pytest tests/figures -k", asked.name
-    )
+    print("next: make format bundle, then")
+    print("python -m pytest tests/figures -k", asked.name, "(see CONTRIBUTING.md)")
     return 0
 
 

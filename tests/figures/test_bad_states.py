@@ -9,7 +9,6 @@ from figure_page import READY, placeholder, said_of
 from playwright.sync_api import expect
 from traitlets import Int, TraitError
 
-from booksite.landing import stored_figure
 from transformer_book.figures import schema as rules
 from transformer_book.figures.figure import Figure
 from transformer_book.figures.state import StateError
@@ -145,10 +144,3 @@ def test_python_names_the_rule_of_a_part():
     ]:
         with pytest.raises(StateError, match=said):
             rule("state", value)
-
-
-def test_python_refuses_an_unknown_figure_by_name(tmp_path):
-    notebook = tmp_path / "a.ipynb"
-    notebook.write_text('{"cells": []}')
-    with pytest.raises(Exception, match=r"must be one that .* shows, got 'nosuch'"):
-        stored_figure(notebook, "nosuch")

@@ -31,30 +31,26 @@ def book(tmp_path_factory):
     return root
 
 
-def test_python_makes_it_and_javascript_draws_it(book):
-    code = "import transformer_book.figures as f; print(f.ScoreBars().html())"
-    run = [sys.executable, "-c", code]
-    html = subprocess.run(run, cwd=book, check=True, capture_output=True, text=True)
-    assert 'data-figure="score_bars"' in html.stdout
-    asked = [{"figure": "score_bars", "state": {"scores": [1, 1], "selected": 0}}]
+def test_node_draws_it(book):
+    state = {"scores": [1, 1], "temperature": 2, "selected": 0}
     still = subprocess.run(
         [NODE, str(book / "transformer_book/figures/still.mjs")],
-        input=json.dumps(asked),
+        input=json.dumps([{"figure": "score_bars", "state": state}]),
         check=True,
         capture_output=True,
         text=True,
     )
     (picture,) = json.loads(still.stdout)
-    assert "Score 0 is 1.00: its weight is 50 %." in picture
+    assert "Score 0 is 1.0: at temperature 2.0, its weight is 50 %." in picture
     assert picture.count("<rect") >= 3
 
 
-def test_its_own_test_and_the_shared_ones_pass(book):
-    tests = ["test_score_bars.py", "test_figures_python.py", "-k", "score_bars"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+def test_its_own_tests_and_the_shared_ones_without_a_browser_pass(book):
+    files = ["test_score_bars.py", "test_figures_python.py", "test_bad_states.py"]
+    which = ["-k", "score_bars and not the_page and not same_state", *files]
     options = ["-o", f"pythonpath={book}", "-o", "addopts=", "--rootdir", str(book)]
     done = subprocess.run(
-        [*command, *options, *tests],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, *which],
         cwd=book / "tests/figures",
         capture_output=True,
         text=True,

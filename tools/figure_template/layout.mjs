@@ -1,29 +1,47 @@
 // Where things stand: a pure function of the state and the width in pixels, no DOM.
-import { finite, keep, list, whole } from "../kit/index.mjs";
-import { softmax } from "./numbers.mjs";
+import { cividis, keep, list, number, real, whole } from "../kit/index.mjs";
+import { weightsOf } from "./numbers.mjs";
 
-const HEIGHT = 120; // of the tallest bar
-const TOP = 24; // room for the number above it
+const LEFT = 48; // of the bars: room for what is written beside them
+const FLOOR = 170; // below the bars
+const HEIGHT = 140; // of a weight of 1
 
 /** Everything that is drawn or said. Throws on a state that cannot be shown. */
 export function layout(state, width = 680) {
   keep(state, {
-    scores: list(finite, 2, 8),
+    scores: list(real(-10, 10), 2, 8),
+    temperature: real(0.1, 3),
     selected: whole(-1, (state.scores?.length ?? 0) - 1),
   });
-  const weights = softmax(state.scores);
-  const step = Math.min(80, width / weights.length);
+  const weights = weightsOf(state);
+  const step = Math.min(80, (width - LEFT) / weights.length);
   const bars = weights.map((weight, i) => ({
-    x: i * step + 4,
-    y: TOP + HEIGHT * (1 - weight),
+    x: LEFT + i * step + 4,
+    y: FLOOR - HEIGHT * weight,
     width: step - 8,
     height: HEIGHT * weight,
+    fill: cividis(weight),
   }));
+  const end = LEFT + step * weights.length;
+  const ticks = [0, 0.5, 1].map((tick) => [FLOOR - HEIGHT * tick, tick]);
   return {
     state,
     weights,
     bars,
-    width: step * weights.length,
-    height: TOP + HEIGHT + 24,
+    top: FLOOR - HEIGHT - 20, // of a bar's cell: the number above it is in it
+    width: end,
+    height: FLOOR + 28,
+    lines: ticks.map(([y]) => `M${LEFT} ${y}H${end}`).join(""),
+    texts: [
+      ...ticks.map(([y, text]) => ({ x: LEFT - 8, y, text, class: "quiet end" })),
+      { x: LEFT - 8, y: FLOOR + 16, text: "score", class: "quiet end" },
+      ...bars.map((bar, i) => ({
+        x: bar.x + bar.width / 2,
+        y: FLOOR + 16,
+        text: number(state.scores[i], 1),
+        class: "middle",
+        "data-part": "scores",
+      })),
+    ],
   };
 }

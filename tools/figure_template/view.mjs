@@ -1,33 +1,52 @@
 // FigureName: the figure's parts, and what its reader can do.
-import { grid, join, number, panel, s, set } from "../kit/index.mjs";
+import { fill, grid, join, number, panel, s, set } from "../kit/index.mjs";
 import { layout } from "./layout.mjs";
-import { pytorch, sentence, table } from "./text.mjs";
+import { formula, pytorch, sentence, table } from "./text.mjs";
 
 const locked = ({ selected }) => (selected < 0 ? null : [0, selected]);
 
-function newBar() {
-  const parts = [s("rect", { class: "bar" }), s("text", { "text-anchor": "middle" })];
-  return s("g", { role: "gridcell" }, ...parts, s("rect", { class: "ring" }));
-}
+/** A cell has the bar with its number, and what takes the pointer around them. */
+const newBar = () =>
+  s(
+    "g",
+    { role: "gridcell", "data-part": "weights" },
+    s("rect", { class: "place", fill: "transparent" }),
+    s("rect", { class: "bar" }),
+    s("text", { class: "middle" }),
+    s("rect", { class: "ring" }),
+  );
 
-function drawBar(node, bar, i, { state, weights }) {
-  const [rect, text, ring] = node.children;
+/** A cell's label must contain all the text in the cell: other text stands outside. */
+function drawBar(node, bar, i, { state, weights, top, height }) {
+  const [place, rect, text, ring] = node.children;
   const shown = number(weights[i]);
   set(node, {
     "data-row": 0,
     "data-col": i,
-    "aria-label": `score ${number(state.scores[i])}, weight ${shown}`,
+    "aria-label": `${shown}, weight of score ${number(state.scores[i], 1)}`,
     "aria-selected": String(i === state.selected),
     class: i === state.selected ? "locked" : null,
   });
+  const around = {
+    x: bar.x - 3,
+    y: top,
+    width: bar.width + 6,
+    height: height - top - 1,
+  };
+  for (const box of [place, ring]) set(box, around);
   set(rect, bar);
   set(text, { x: bar.x + bar.width / 2, y: bar.y - 10, text: shown });
-  set(ring, { ...bar, y: bar.y - 20, height: bar.height + 24, x: bar.x - 2 });
 }
 
 function build(ui) {
+  const [lines, texts] = [s("path", { class: "raster" }), s("g")];
   const row = s("g", { role: "row" });
-  const picture = s("svg", { role: "grid", "aria-label": "Weights" }, row);
+  const picture = s(
+    "svg",
+    {},
+    s("g", { "aria-hidden": "true" }, lines, texts),
+    s("g", { role: "grid", "aria-label": "Weights" }, row),
+  );
   const box = panel("Weights", picture);
   const cells = grid(box.node, {
     size: () => [1, ui.state().scores.length],
@@ -35,24 +54,24 @@ function build(ui) {
     hover: ui.hover,
     lock: ui.lock,
   });
-  const held = ({ selected }) => Math.max(0, selected);
   return {
     controls: [
       ui.slider({
-        label: "Held score",
-        min: -5,
-        max: 5,
+        label: "Temperature",
+        trait: "temperature",
+        min: 0.1,
+        max: 3,
         step: 0.1,
-        disabled: ({ selected }) => selected < 0,
-        get: (state) => state.scores[held(state)],
-        set: (value, state) => ({ scores: state.scores.with(held(state), value) }),
         format: (value) => number(value, 1),
       }),
     ],
+    formula,
     picture: [box.node],
     draw(geometry) {
       const { width, height, bars } = geometry;
-      set(picture, { width, height, viewBox: `0 0 ${width} ${height}` });
+      set(picture, { width, height });
+      set(lines, { d: geometry.lines });
+      fill(texts, geometry.texts, "text");
       join(
         row,
         bars,
@@ -68,8 +87,8 @@ function build(ui) {
 export default {
   name: "figure_name",
   title: "FigureName",
-  tip: "tap a bar, then pull the slider: which other weights change?",
-  traits: ["scores", "selected"],
+  tip: "pull the temperature down to 0.1: which bar takes all the weight?",
+  traits: ["scores", "temperature", "selected"],
   layout,
   sentence,
   table,
