@@ -2,14 +2,13 @@
 
 import json
 import re
-from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
-from figure_page import MODEL, READY, ROOT, placeholder, said_of, shown
+from figure_page import MODEL, READY, ROOT, said_of, shown
 from playwright.sync_api import expect
 from tab_stops import having
-from touch import tab_stops
 
 from tools.stills import with_stills
 
@@ -41,7 +40,7 @@ TARGETS = """(least) => {
 }"""
 WATCH = """() => {
   globalThis.kept = { listeners: 0, observers: 0 };
-  for (const target of [window, document, document.documentElement, document.body]) {
+  const watch = (target) => {
     const add = target.addEventListener.bind(target);
     const remove = target.removeEventListener.bind(target);
     target.addEventListener = (type, callback, options) => {
@@ -50,18 +49,11 @@ WATCH = """() => {
       add(type, callback, options);
     };
     target.removeEventListener = (...all) => { kept.listeners--; remove(...all); };
-  }
-  const ask = matchMedia.bind(window);
-  window.matchMedia = (query) => {
-    const list = ask(query);
-    const add = list.addEventListener.bind(list);
-    list.addEventListener = (type, callback, options) => {
-      kept.listeners++;
-      options?.signal?.addEventListener("abort", () => kept.listeners--);
-      add(type, callback, options);
-    };
-    return list;
+    return target;
   };
+  [window, document, document.documentElement, document.body].forEach(watch);
+  const ask = matchMedia.bind(window);
+  window.matchMedia = (query) => watch(ask(query));
   for (const name of ["ResizeObserver", "MutationObserver", "IntersectionObserver"])
     globalThis[name] = class extends globalThis[name] {
       #on = false;
@@ -114,76 +106,43 @@ def hash_of(page):
     return page.locator("textarea[readonly]").first.input_value()
 
 
-@pytest.mark.parametrize("disk", [False, True], ids=["http", "file"])
-def test_alive_over_http_and_from_disk(visit, alone, example, disk):
+def test_a_figure_lives_from_disk_too(visit, alone, example):
     page = visit()
-    page.open(alone, disk=disk)
-    assert page.said()
+    page.open(alone, disk=True)
+    assert page.said() == said_of(example.make())
     assert page.page.locator(".error").is_hidden()
     use_keys(page.page, page.grid(), example.keys)
     assert re.search(example.said, page.said())
 
 
-def test_the_first_sentence_is_that_of_the_state(visit, alone, example):
-    page = visit()
-    page.open(alone)
-    assert page.said() == said_of(example.make())
-
-
-def test_keys_change_the_state_and_the_link_brings_it_back(visit, alone, example):
+def test_keys_change_the_state_the_link_keeps_it_and_reset_does_not(
+    visit, alone, example
+):
     start = visit()
     start.open(alone)
+    before = start.said()
     use_keys(start.page, start.grid(), example.keys)
     link = hash_of(start.page)
-    sentence = (
-        start.page.evaluate("() => document.activeElement.blur()") or start.said()
-    )
+    start.page.evaluate("() => document.activeElement.blur()")
+    after = start.said()
     again = visit()
     again.page.goto(link)
     again.page.wait_for_selector(READY)
-    assert again.said() == sentence
-    for trait, value in example.changed.items():
-        patch = again.page.evaluate(
-            "() => JSON.parse(decodeURIComponent(location.hash.split('=')[1]))"
-        )
-        assert patch[trait] == value
+    assert again.said() == after
+    patch = json.loads(unquote(link.split("=", 1)[1]))
+    assert patch.items() >= example.changed.items()
+    start.page.get_by_role("button", name="Reset").click()
+    assert start.said() == before
 
 
-def test_reset_brings_the_start_back(visit, alone, example):
+def test_escape_lets_go_and_enter_holds(visit, alone, example):
     page = visit()
     page.open(alone)
-    before = page.said()
-    use_keys(page.page, page.grid(), example.keys)
-    page.page.get_by_role("button", name="Reset").click()
-    assert page.said() == before
-
-
-def test_one_tab_stop_per_grid_and_escape_unlocks(visit, alone, example):
-    page = visit()
-    page.open(alone)
-    grids = page.page.locator("[role=grid]")
-    for i in range(grids.count()):
-        assert grids.nth(i).locator("[tabindex='0']").count() == 1
-    assert "grid" not in tab_stops(page.page)  # its cell is the stop, not itself too
+    held = page.page.locator(".locked")
     use_keys(page.page, page.grid(), [*example.keys, "Escape"])
-    assert page.page.locator(".locked").count() == 0
+    assert held.count() == 0
     page.page.keyboard.press("Enter")
-    assert page.page.locator(".locked").count() >= 1
-
-
-def test_keyboard_alone_reaches_everything(visit, alone):
-    page = visit()
-    page.open(alone)
-    reached = set()
-    for _ in range(80):
-        page.page.keyboard.press("Tab")
-        reached.add(
-            page.page.evaluate(
-                "() => { const d = document.activeElement.shadowRoot?.activeElement;"
-                "return d && (d.closest('[role=grid]') ? 'grid' : d.tagName); }"
-            )
-        )
-    assert {"grid", "BUTTON", "SUMMARY", "INPUT"} <= reached
+    assert held.count() >= 1
 
 
 def test_hover_shows_and_click_holds(visit, alone):
@@ -193,7 +152,10 @@ def test_hover_shows_and_click_holds(visit, alone):
     start = page.said()
     cells.first.hover()
     hovered = page.said()
-    assert hovered != start
+    assert hovered != start, (
+        "the sentence must change where the pointer is on the first cell: let the "
+        "example hold another cell, or none"
+    )
     page.page.mouse.move(0, 0)
     assert page.said() == start
     cells.first.click()
@@ -202,9 +164,11 @@ def test_hover_shows_and_click_holds(visit, alone):
     assert page.said() == hovered
 
 
-def test_touch_does_what_hover_does(visit, alone):
+def test_a_finger_has_large_targets_and_does_what_hover_does(visit, alone):
     page = visit(has_touch=True, is_mobile=True, **PHONE)
     page.open(alone)
+    small = page.page.evaluate(TARGETS, 44)
+    assert [html for html in small if "data-part" not in html] == []
     start = page.said()
     page.page.locator("[data-row]").first.tap()
     assert page.said() != start
@@ -257,13 +221,6 @@ def test_reset_forgets_that_a_number_was_out_of_range(visit, alone):
         expect(status).to_have_text("")
 
 
-def test_targets_are_large_where_touch_is_coarse(visit, alone):
-    page = visit(has_touch=True, is_mobile=True, **PHONE)
-    page.open(alone)
-    small = page.page.evaluate(TARGETS, 44)
-    assert [html for html in small if "data-part" not in html] == []
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(visit, put, example, theme):
     page = visit()
@@ -273,7 +230,8 @@ def test_axe_finds_nothing(visit, put, example, theme):
         summary.click()
     page.page.evaluate(AXE)
     found = page.page.evaluate("axe.run(document).then((r) => r.violations)")
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found] == []
+    told = [(v["id"], v["help"], v["nodes"][0]["html"]) for v in found]
+    assert told == []
 
 
 def test_theme_follows_the_page(visit, alone):
@@ -323,7 +281,10 @@ def test_forced_colors_keep_all_marks(visit, alone):
     page = visit(forced_colors="active")
     page.open(alone)
     found = page.page.evaluate(FORCED)
-    assert found["marks"] > 10
+    assert found["marks"] > 10, (
+        f"a picture must have more than 10 marks that are seen in forced colors, got "
+        f"{found['marks']}: give the example more, or its marks CanvasText"
+    )
     assert not found["unseen"]
     assert all(fill != stroke for fill, stroke in found["cells"])
 
@@ -416,17 +377,6 @@ def test_broken_links_change_nothing(visit, alone, name, example):
         assert page.said() == said_of(example.make()), junk
 
 
-def test_bad_state_is_said_and_the_rest_lives(visit, put, name, example):
-    good = example.make()
-    bad = placeholder(name, good.state() | example.bad)
-    page = visit()
-    page.open(put(bad, good.html()))
-    alert = page.page.locator(".error").first
-    assert alert.get_attribute("role") == "alert"
-    assert "cannot be drawn" in alert.inner_text()
-    assert page.said(1) == said_of(good)
-
-
 def test_nothing_is_left_after_cleanup(visit, alone, name, example):
     page = visit()
     page.open(alone)
@@ -438,42 +388,29 @@ def test_nothing_is_left_after_cleanup(visit, alone, name, example):
     assert (kept["listeners"], kept["children"]) == (0, 0)
 
 
-def test_exports_hold_what_is_shown(visit, alone, name):
+def test_files_have_the_figures_name_and_the_first_program_runs(visit, alone, name):
     page = visit(accept_downloads=True)
     page.open(alone)
     page.page.locator("summary", has_text="Export").click()
-    files = {}
     for kind in ("SVG", "PNG", "CSV"):
         with page.page.expect_download() as download:
             page.page.get_by_role("button", name=kind, exact=True).click()
         assert download.value.suggested_filename == f"{name}.{kind.lower()}"
-        files[kind] = Path(download.value.path()).read_bytes()
-    assert files["PNG"].startswith(b"\x89PNG")
-    assert len(files["PNG"]) > 2_000
-    assert files["SVG"].startswith(b"<svg")
-    assert b"var(--" not in files["SVG"]
-    assert files["CSV"].count(b"\n") >= 2
-
-
-def test_copied_pytorch_runs(visit, alone):
-    page = visit()
-    page.open(alone)
-    page.page.locator("summary", has_text="Export").click()
     page.page.get_by_role("button", name="Copy as PyTorch").click()
     code = page.page.locator("textarea[readonly]").input_value()
     assert "assert" in code
     exec(code, {})
 
 
-def test_data_table_is_a_table(visit, alone, example):
+def test_data_table_has_the_headings_of_the_state(visit, alone, example):
     page = visit()
     page.open(alone)
     page.page.locator("summary", has_text="Data table").click()
     page.page.wait_for_selector(".tl-live tr >> nth=1")
-    header, rows = (shown(example.make()).table[part] for part in ("header", "rows"))
-    assert page.page.locator(".tl-live tr").count() == len(rows) + 1
+    table = shown(example.make()).table
+    assert page.page.locator(".tl-live tr").count() == len(table["rows"]) + 1
     heads = page.page.locator(".tl-live tr").first.locator("th").all_inner_texts()
-    assert heads == [str(cell) for cell in header]
+    assert heads == [str(cell) for cell in table["header"]]
 
 
 @pytest.mark.parametrize("name", having("formula"))
