@@ -142,7 +142,9 @@ def test_svg_holds_every_text_of_the_picture(taken, svg):
     texts = ["".join("".join(node.itertext()).split()) for node in nodes]
     held = "".join(texts)
     missing = [text for text in taken["seen"] if text not in held]
-    assert len(taken["seen"]) > 5
+    assert len(taken["seen"]) > 5, (
+        f"a picture must show more than 5 texts, got {taken['seen']}: name its parts"
+    )
     assert missing == []
     more = Counter(taken["seen"]) - Counter(texts)
     lines = [text for text in more if text not in held.replace(text, "", 1)]
@@ -179,7 +181,7 @@ def test_csv_holds_the_rows_of_the_table(taken):
         for table in (rows, taken["table"])
     )
     assert disarmed == shown
-    assert len(rows) > 2
+    assert len(rows) > 2, f"the data table must have two rows or more, got {rows[1:]}"
 
 
 def test_link_brings_back_what_was_seen(taken):
@@ -252,7 +254,10 @@ def test_copied_program_asserts_the_state_after_use(taken):
     before, after = taken["codes"]
     assert before != after
     exec(after, {})
-    assert any(fails(swapped(after, before, named)) for named in (True, False))
+    assert any(fails(swapped(after, before, named)) for named in (True, False)), (
+        "the copied program must assert the numbers of the state, and stop at those of "
+        f"another state, got {after}"
+    )
 
 
 TOKEN = f"{HOSTILE['script']}\"'{HOSTILE['override']}{HOSTILE['hebrew']}\x00"
