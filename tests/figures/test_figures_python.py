@@ -11,6 +11,7 @@ import pytest
 from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
 from figure_page import BUNDLER, ROOT, run_node
 
+from transformer_book.figures import BPEStepper
 from transformer_book.figures.figure import Figure
 
 SAY_ALL = """\
@@ -124,6 +125,13 @@ def test_hostile_tokens_stay_text(name):
     harmless = names("a")
     for kind, token in HOSTILE.items():
         assert names(token) == harmless, kind
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_text_stays_text_in_the_words_of_its_figure(kind):
+    figure = BPEStepper(f"{HOSTILE[kind]} b")
+    assert Tags(figure.html()).tags == ["div", "p"]
+    assert repr(figure) in Tags(figure.html()).text
 
 
 def test_a_change_of_a_trait_is_heard(name):
