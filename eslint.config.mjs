@@ -36,7 +36,12 @@ export default [
     },
   },
   {
-    files: ["transformer_book/figures/**", "booksite/static/**", "tests/figures/**"],
+    files: [
+      "transformer_book/figures/**",
+      "booksite/static/**",
+      "tests/figures/**",
+      "tests/site/**",
+    ],
     languageOptions: { globals: globals.browser },
   },
   {

@@ -3,6 +3,9 @@
 import gzip
 import re
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -78,6 +81,15 @@ def open_server(folder: Path, first_port: int = FIRST_PORT) -> ThreadingHTTPServ
             continue
     last = first_port + PORTS - 1
     raise OSError(f"one port must be free, got {first_port} to {last} all taken")
+
+
+@contextmanager
+def serving(folder: Path, first_port: int = FIRST_PORT) -> Iterator[str]:
+    """The address at which the folder is served meanwhile."""
+    with open_server(folder, first_port) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://{HOST}:{server.server_port}"
+        server.shutdown()
 
 
 def main() -> int:

@@ -16,13 +16,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
 from booksite.build import PAGES, html_pages
 from booksite.node import node_program
-from booksite.serve import open_server
+from booksite.serve import serving
 from tools.chromium import find_chromium
 
 ROOT = Path(__file__).parents[1]
@@ -92,14 +91,11 @@ def judge(url: str, browser: str, wanted: Marks = LEAST) -> Marks:
 def judge_pages(pages: list[str], browser: str) -> dict[str, Marks]:
     """Return each page's marks, and print them as they come."""
     found = {}
-    with open_server(PAGES, 8700) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(PAGES, 8700) as address:
         for page in pages:
-            url = f"http://127.0.0.1:{server.server_port}/{page}"
-            found[page] = judge(url, browser)
+            found[page] = judge(f"{address}/{page}", browser)
             line = "".join(f"{mark:6}" for mark in found[page].values())
             print(f"{page:40}{line}", flush=True)
-        server.shutdown()
     return found
 
 

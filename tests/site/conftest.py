@@ -1,22 +1,21 @@
 """The book as readers get it: really built, served from this machine and from disk."""
 
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import require_chromium
+from commands import run_python
 from page_audit import Facts, survey_beside
-from press_buttons import PRESS
+from page_files import PageFile
+from playwright.sync_api import Browser, Page
 
-from booksite.build import PAGES, html_pages, is_built
-from booksite.serve import open_server
+from booksite.build import PAGES, ROOT, html_pages, is_built
+from booksite.serve import serving
 
-ROOT = Path(__file__).parents[2]
 # Every page in four looks, by two browsers at once. axe examines every page in light,
 # in dark, wide and narrow; in the two other looks those that hold all there is. In the
 # last look every button is pressed in the end.
@@ -37,7 +36,7 @@ LOOKS = [
     ],
     [
         a_look("dark", 320, "reduce", ".html"),
-        a_look("dark", 1280, "no-preference", *SAMPLE) | {"last": PRESS},
+        a_look("dark", 1280, "no-preference", *SAMPLE) | {"press": True},
     ],
 ]
 
@@ -46,10 +45,7 @@ LOOKS = [
 def book() -> Path:
     """The folder of the pages, built anew if a source is newer."""
     if not is_built():
-        command = [sys.executable, "-m", "booksite.build"]
-        done = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        done = run_python("-m", "booksite.build", cwd=ROOT)
         if done.returncode:
             tail = (done.stdout + done.stderr)[-5000:]
             pytest.fail(f"the book does not build:\n{tail}", pytrace=False)
@@ -63,12 +59,39 @@ def pages(book: Path) -> list[str]:
 
 
 @pytest.fixture(scope="session")
+def files(book: Path, pages: list[str]) -> dict[str, PageFile]:
+    """Every page as it stands in its file."""
+    return {page: PageFile(book / page) for page in pages}
+
+
+@pytest.fixture(scope="session")
 def address(book: Path) -> Iterator[str]:
     """The origin from which the book is served."""
-    with open_server(book, 8400) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(book, 8400) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(chromium: Browser, address: str) -> Iterator[Callable[..., Page]]:
+    """visit("intro.html", (320, 640)) opens a page of the book in a window so large.
+
+    What else a browser's context takes can be named, and a script that comes first.
+    """
+    with ExitStack() as contexts:
+
+        def visit(
+            page: str = "", size: tuple[int, int] = (1280, 800), first: str = "", **look
+        ) -> Page:
+            viewport = dict(zip(("width", "height"), size, strict=True))
+            context = chromium.new_context(viewport=viewport, **look)
+            contexts.enter_context(context)
+            context.add_init_script(first)
+            tab = context.new_page()
+            if page:
+                tab.goto(page if "://" in page else f"{address}/{page}")
+            return tab
+
+        yield visit
 
 
 def survey_both(urls: list[list[str]], looks: list[list[Look]]) -> list[Facts]:

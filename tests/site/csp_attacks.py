@@ -21,45 +21,7 @@ RUNS = {  # what could run a text of its own
 }
 LISTEN = """globalThis.refused = [];
 document.addEventListener("securitypolicyviolation", (event) =>
-  refused.push(`${event.effectiveDirective} ${event.blockedURI}`));"""
-# A test's own hand is not held by the policy; elements that it makes are.
-ASK = """([kind, url]) => {
-  const put = (tag, given) => {
-    const element = Object.assign(document.createElement(tag), given);
-    document.body.append(element);
-    return element;
-  };
-  const ways = {
-    link: () => put("link", { rel: "stylesheet", href: url }),
-    object: () => put("object", { data: url }),
-    font: () => new FontFace("f", `url(${url})`).load().catch(() => 0),
-    fetch: () => fetch(url).catch(() => 0),
-    beacon: () => navigator.sendBeacon(url),
-    form: () => put("form", { action: url, target: "_blank" }).submit(),
-  };
-  (ways[kind] ?? (() => put(kind, { src: url })))();
-}"""
-RUN = """(kind) => {
-  const ways = {
-    script: () => {
-      const script = document.createElement("script");
-      script.textContent = "globalThis.ran = 'script'";
-      document.body.append(script);
-    },
-    handler: () => {
-      const button = document.createElement("button");
-      button.setAttribute("onclick", "globalThis.ran = 'handler'");
-      button.click();
-    },
-    address: () => {
-      const link = document.createElement("a");
-      link.href = "javascript:void (globalThis.ran = 'address')";
-      document.body.append(link);
-      link.click();
-    },
-  };
-  ways[kind]();
-}"""
+  refused.push(event.effectiveDirective));"""
 
 
 class Elsewhere(BaseHTTPRequestHandler):

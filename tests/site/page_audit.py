@@ -9,86 +9,20 @@ from browser import start_chromium
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
+ROUNDS, MOST = 4, 400  # of pressing buttons; how many buttons
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
-# Everything a reader can unfold is unfolded, so that it is examined too.
-UNFOLD = """() => {
-  for (const fold of document.querySelectorAll("details")) fold.open = true;
-  for (const title of document.querySelectorAll(".toggle-hidden .toggle-button"))
-    title.click();
-}"""
-WALK = """async () => {
-  for (const figure of document.querySelectorAll("[data-figure]")) {
-    figure.scrollIntoView({ behavior: "instant" });
-    for (let i = 0; i < 1500 && !figure.dataset.mounted; i++)
-      await new Promise((done) => setTimeout(done, 20));
-  }
-  await document.fonts.ready;
-  scrollTo(0, 0);
-}"""
-LOOK = """() => {
-  const seen = (element) => element.checkVisibility();
-  const all = (selector) => [...document.querySelectorAll(selector)];
-  const moves = (element) => {
-    const style = getComputedStyle(element);
-    const lasts = (times) => times.split(",").some((time) => parseFloat(time) > 0);
-    return lasts(style.transitionDuration) || style.animationName !== "none"
-      || style.scrollBehavior === "smooth";
-  };
-  const texts = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode())
-    if (!walker.currentNode.parentElement.closest("pre, code, script, style, math"))
-      texts.push(walker.currentNode.data);
-  return {
-    h1: all("h1").filter(seen).length,
-    figures: all("[data-figure]").map((figure) => figure.dataset.figure),
-    still: all("[data-figure]:not([data-mounted])").map((f) => f.dataset.figure),
-    formulas: all(".math").length,
-    unset: all(".math").filter((e) => !e.querySelector("math")).length
-      + all(".katex-error").length,
-    dollars: texts.filter((text) => text.includes("$")),
-    moving: all("*").filter(moves).map((e) => e.outerHTML.slice(0, 120)),
-    mode: document.documentElement.dataset.theme,
-  };
-}"""
-# Most of axe's time goes into the thousands of colored words of code, and the signs of
-# formulas. Those that look alike on the same ground are examined once.
-MERGE_TWINS = """() => {
-  const seen = new Set();
-  const ground = (element) => {
-    for (let e = element; e; e = e.parentElement) {
-      const color = getComputedStyle(e).backgroundColor;
-      if (color !== "rgba(0, 0, 0, 0)") return color;
-    }
-  };
-  for (const element of document.querySelectorAll("pre *, .katex-html *")) {
-    if (element.childElementCount) continue;
-    const { color, fontSize, fontWeight, opacity } = getComputedStyle(element);
-    const kind = element.closest("pre, .katex-html").tagName;
-    const look = [kind, color, fontSize, fontWeight, opacity, ground(element)].join();
-    if (seen.has(look)) element.dataset.twin = "";
-    seen.add(look);
-  }
-  for (const word of document.querySelectorAll("pre [data-twin]"))
-    word.replaceWith(...word.childNodes);
-  const rule = { id: "color-contrast", selector: ":not([data-twin])" };
-  axe.configure({ rules: [rule] });
-}"""
-NOTHING = "() => 0"
-EXCESS = """() => {
-  const root = document.documentElement;
-  return Math.max(root.scrollWidth, document.body.scrollWidth) - root.clientWidth;
-}"""
+SCRIPTS = Path(__file__).with_name("in_page.mjs").read_text().replace("export ", "")
 
 
-# Figures draw themselves anew a moment after the window has changed.
-SETTLED_EXCESS = f"""async () => {{
-  const excess = {EXCESS};
-  for (let i = 0; i < 100 && excess() > 0; i++)
-    await new Promise((done) => setTimeout(done, 20));
-  return excess();
-}}"""
+def in_page(name: str) -> str:
+    """A function of in_page.mjs, as `page.evaluate` calls it."""
+    return f"(() => {{ {SCRIPTS}\nreturn {name}; }})()"
+
+
+def press_buttons(page: Page) -> int:
+    """Press the buttons of a page; how many that were, 400 at most."""
+    return page.evaluate(in_page("press"), [ROUNDS, MOST])
 
 
 @dataclass
@@ -115,18 +49,16 @@ def survey(
     browser: Browser,
     urls: list[str],
     axe: tuple[str, ...] = (),
-    last: str = NOTHING,
+    press: bool = False,
     **look: Any,
 ) -> list[Facts]:
     """Visit these pages in one look, each in a fresh tab; axe examines some.
 
-    `last` is done when all else was seen; it returns how much it pressed.
+    When all else was seen, the buttons are pressed if that is asked for.
     """
-    context = browser.new_context(**look)
     name = f"{look.get('color_scheme')} {look.get('viewport', {}).get('width')}"
-    facts = [visit(context, url, name, url.endswith(axe), last) for url in urls]
-    context.close()
-    return facts
+    with browser.new_context(**look) as context:
+        return [look_at(context, url, name, url.endswith(axe), press) for url in urls]
 
 
 def survey_beside(urls: list[str], looks: list[dict[str, Any]]) -> list[Facts]:
@@ -135,24 +67,26 @@ def survey_beside(urls: list[str], looks: list[dict[str, Any]]) -> list[Facts]:
         return [facts for look in looks for facts in survey(browser, urls, **look)]
 
 
-def visit(context: BrowserContext, url: str, look: str, axe: bool, last: str) -> Facts:
+def look_at(
+    context: BrowserContext, url: str, look: str, axe: bool, press: bool
+) -> Facts:
     facts = Facts(url, look)
     page = context.new_page()
     listen(page, facts)
     page.goto(url, wait_until="load")
     page.wait_for_url(re.compile(r"(?<!/index\.html)$"))  # index.html leads on
-    page.evaluate(UNFOLD)
-    page.evaluate(WALK)
-    facts.held = page.evaluate(LOOK)
+    page.evaluate(in_page("unfold"))
+    page.evaluate(in_page("walk"))
+    facts.held = page.evaluate(in_page("look"))
     size = page.viewport_size
     if size and size["width"] == 320:
         for width in (360, 320):
             page.set_viewport_size({"width": width, "height": size["height"]})
-            facts.excess[width] = page.evaluate(SETTLED_EXCESS)
+            facts.excess[width] = page.evaluate(in_page("settledExcess"))
     if axe and not url.endswith("/index.html"):  # which is intro.html by now
         facts.examined = True
         facts.violations = run_axe(page)
-    facts.pressed = page.evaluate(last)
+    facts.pressed = press_buttons(page) if press else 0
     page.close()
     return facts
 
@@ -177,7 +111,7 @@ def listen(page: Page, facts: Facts) -> None:
 def run_axe(page: Page) -> list[str]:
     """axe-core's violations, one line for each element."""
     page.evaluate(f"{AXE.read_text()}; 0")
-    page.evaluate(MERGE_TWINS)
+    page.evaluate(in_page("mergeTwins"))
     options: dict[str, Any] = {"runOnly": {"type": "tag", "values": RULES}}
     options |= {"resultTypes": ["violations"], "preload": False}
     found = page.evaluate("(options) => axe.run(options)", options)

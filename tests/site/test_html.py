@@ -1,192 +1,182 @@
 """The files of the built book, read without a browser."""
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
+from page_files import PageFile
 from sphinx.util.images import get_image_size
+
+from booksite import opengraph
 
 pytestmark = pytest.mark.site
 
-LOADS = {  # tag -> the attributes by which a browser loads something
-    "script": ("src",),
-    "link": ("href",),
-    "img": ("src", "srcset"),
-    "source": ("src", "srcset"),
-    "iframe": ("src",),
-    "embed": ("src",),
-    "object": ("data",),
-    "video": ("src", "poster"),
-    "audio": ("src",),
-    "track": ("src",),
-    "input": ("src",),
-    "form": ("action",),
-    "image": ("href", "xlink:href"),
-    "use": ("href", "xlink:href"),
-}
 ELSEWHERE = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 CSS_LOADS = re.compile(
     r"""(?:url\(\s*|@import\s+)["']?\s*((?:https?:)?//[^"')\s]+)""", re.IGNORECASE
 )
 NAME_OF_FILE = re.compile(r"(?:^|/)[0-9a-f]{16,}|\.(?:png|svg|jpe?g|gif)$")
-HANDLER = re.compile(r"<[a-z][^<>]*\son[a-z]+\s*=", re.IGNORECASE)
-LEAST_ALT = 20
+LOOSE = ("http", r"script-src [^;]*'unsafe", r"^(?!.*default-src 'self')")
+LEAST_ALT, LEAST_LINKS = 20, 1000
+Files = dict[str, PageFile]
 
 
-class Scan(HTMLParser):
-    """What one page loads, its pictures, its policy, its handlers."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.loads: list[str] = []
-        self.images: list[dict[str, str]] = []
-        self.policies: list[str] = []
-        self.before_policy: list[str] = []
-        self.styles: list[str] = []
-        self.widgets: list[str] = []
-        self.depth_of_article = 0
-        self.feed(text)
-
-    def handle_starttag(
-        self, tag: str, attributes: list[tuple[str, str | None]]
-    ) -> None:
-        given = {name: value or "" for name, value in attributes}
-        if given.get("rel") != "canonical":  # an address, and nothing to load
-            self.loads += [given[name] for name in LOADS.get(tag, ()) if name in given]
-        self.styles.append(given.get("style", ""))
-        self.depth_of_article += tag == "article"
-        if tag == "img" and self.depth_of_article:
-            self.images.append({"alt": "", **given})
-        if given.get("http-equiv") == "Content-Security-Policy":
-            self.policies.append(given.get("content", ""))
-        self.look_at_script(tag, given)
-
-    def look_at_script(self, tag: str, given: dict[str, str]) -> None:
-        if tag in ("script", "link") and not self.policies:
-            self.before_policy.append(str(given))
-        if tag == "script" and "widget" in given.get("type", ""):
-            self.widgets.append(given["type"])
-
-    def handle_endtag(self, tag: str) -> None:
-        self.depth_of_article -= tag == "article"
+def loads_from_elsewhere(file: PageFile) -> list[str]:
+    styles = file.attributes(lambda tag, name: name == "style")
+    found = [load for load in file.loads if ELSEWHERE.match(load)]
+    return found + [style for style in styles if CSS_LOADS.search(style)]
 
 
-@pytest.fixture(scope="module")
-def scans(book: Path, pages: list[str]) -> dict[str, Scan]:
-    return {page: Scan((book / page).read_text(encoding="utf-8")) for page in pages}
+def loads_that_are_not_there(file: PageFile) -> list[str]:
+    """The page 404.html asks the root of its host, where the book is."""
+    asked = [load for load in file.loads if not load.startswith(("data:", "#"))]
+    paths = [load.split("?")[0].split("#")[0].lstrip("/") for load in asked]
+    return [path for path in paths if not (file.path.parent / path).exists()]
 
 
-def only_faults(found: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {page: faults for page, faults in found.items() if faults}
+def pictures_without_words(file: PageFile) -> list[str]:
+    alts = [image.get("alt", "") for image in file.soup.select("article img")]
+    return [repr(a) for a in alts if len(a) < LEAST_ALT or NAME_OF_FILE.search(a)]
 
 
-def test_pages_load_nothing_from_elsewhere(scans: dict[str, Scan]) -> None:
-    found = {
-        page: [load for load in scan.loads if ELSEWHERE.match(load)]
-        + [style for style in scan.styles if CSS_LOADS.search(style)]
-        for page, scan in scans.items()
+def pictures_that_come_early_or_move_the_text(file: PageFile) -> list[str]:
+    def is_good(image) -> bool:
+        size = get_image_size(file.path.parent / image["src"])
+        named = (int(image.get("width", 0)), int(image.get("height", 0)))
+        return named == size and image.get("loading") == "lazy"
+
+    return [i["src"] for i in file.soup.select("article img") if not is_good(i)]
+
+
+def handlers(file: PageFile) -> list[str]:
+    return file.attributes(lambda tag, name: name.startswith("on"))
+
+
+def widget_states(file: PageFile) -> list[str]:
+    return [script["type"] for script in file.soup.select("script[type*=widget]")]
+
+
+def scripts_that_hold_the_page_up(file: PageFile) -> list[str]:
+    """The search keeps its order, and settings are read while a page is parsed."""
+    if file.path.name == "search.html":
+        return []
+    found = [tag["src"] for tag in file.soup.select("script[src]:not([defer])")]
+    return [src for src in found if "documentation_options.js" not in src]
+
+
+def loads_before_the_policy(file: PageFile) -> list[str]:
+    (policy,) = file.soup.select('meta[http-equiv="Content-Security-Policy"]')
+    return [str(tag) for tag in policy.find_all_previous(["script", "link"])]
+
+
+def looser_policies(file: PageFile) -> list[str]:
+    (policy,) = file.soup.select('meta[http-equiv="Content-Security-Policy"]')
+    return [loose for loose in LOOSE if re.search(loose, policy["content"])]
+
+
+FAULTS = (
+    *(loads_from_elsewhere, loads_that_are_not_there, pictures_without_words),
+    *(pictures_that_come_early_or_move_the_text, handlers, widget_states),
+    *(scripts_that_hold_the_page_up, loads_before_the_policy, looser_policies),
+)
+
+
+@pytest.mark.parametrize("find", FAULTS, ids=lambda find: find.__name__)
+def test_no_page_has(find, files: Files) -> None:
+    found = {page: find(file) for page, file in files.items()}
+    assert {page: faults for page, faults in found.items() if faults} == {}
+
+
+def test_faults_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<script src="https://cdn.example/x.js"></script><link rel="x" href="no.css">'
+        "<meta http-equiv=Content-Security-Policy content=\"script-src 'unsafe-eval' "
+        'http:"><article><img src="//cdn.example/p.png" onerror = go()>'
+        f'<img src="x.png" alt="../_images/{"0f" * 20}.png" loading="lazy">'
+        '<p style="background:url(https://e.org/a)" data-on="go">on = 1</p>'
+        '<script type="application/vnd.jupyter.widget-state+json"></script></article>'
+    )
+    (tmp_path / "x.png").write_bytes(b"")
+    file = PageFile(page)
+    found = {find.__name__: find(file) for find in FAULTS}
+    assert {name: len(faults) for name, faults in found.items()} == {
+        "loads_from_elsewhere": 3,
+        "loads_that_are_not_there": 3,
+        "pictures_without_words": 2,
+        "pictures_that_come_early_or_move_the_text": 2,
+        "handlers": 1,
+        "widget_states": 1,
+        "scripts_that_hold_the_page_up": 1,
+        "loads_before_the_policy": 2,
+        "looser_policies": 3,
     }
-    assert only_faults(found) == {}
+    assert CSS_LOADS.search("@import 'https://fonts.example/a.css'")
+
+
+def test_chapters_have_pictures(files: Files) -> None:
+    assert any(file.soup.select("article img") for file in files.values())
 
 
 def test_styles_load_nothing_from_elsewhere(book: Path) -> None:
     styles = [*book.rglob("*.css"), *book.rglob("*.html"), *book.rglob("*.svg")]
     assert any(path.name == "katex.css" for path in styles)
     found = {path.name: CSS_LOADS.findall(path.read_text()) for path in styles}
-    assert only_faults(found) == {}
+    assert {name: loads for name, loads in found.items() if loads} == {}
 
 
-def there(book: Path, page: str, load: str) -> bool:
-    """Whether a file is there; the address of a host's root is that of the book."""
-    return (book / load[1:] if load[0] == "/" else (book / page).parent / load).exists()
+def broken(page: Path, link: str, names: dict[Path, set[str]]) -> bool:
+    """Whether a link of a page leads to nothing within the book."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        leads_out = parts.scheme == "https" and "." in parts.netloc
+        return not (leads_out or (parts.scheme == "mailto" and "@" in parts.path))
+    home = page.parent  # of 404.html, whose links start at the host's root
+    target = (home / unquote(parts.path).lstrip("/")).resolve() if parts.path else page
+    if not parts.fragment or target.suffix != ".html":
+        return not target.is_file()
+    return unquote(parts.fragment) not in names.get(target, ())
 
 
-def test_what_pages_load_is_there(book: Path, scans: dict[str, Scan]) -> None:
+def test_links_lead_somewhere(files: Files) -> None:
+    links = [(file, link) for file in files.values() for link in file.links]
+    assert len(links) > LEAST_LINKS
+    places = {"#", "#top"}  # the top of the page, by definition
+    names = {file.path.resolve(): file.names for file in files.values()}
     found = {
-        page: [
-            load
-            for load in scan.loads
-            if not load.startswith(("data:", "#"))
-            and not there(book, page, load.split("?")[0].split("#")[0])
-        ]
-        for page, scan in scans.items()
+        f"{file.path.name}: {link}"
+        for file, link in links
+        if link not in places and broken(file.path.resolve(), link, names)
     }
-    assert only_faults(found) == {}
+    assert sorted(found) == []
 
 
-def test_pictures_say_what_they_show(scans: dict[str, Scan]) -> None:
-    chapters = [scan for page, scan in scans.items() if page.startswith("chapters/")]
-    assert any(scan.images for scan in chapters)
-    alts = {
-        page: [image["alt"] for image in scan.images] for page, scan in scans.items()
-    }
-    found = {
-        page: [repr(a) for a in given if len(a) < LEAST_ALT or NAME_OF_FILE.search(a)]
-        for page, given in alts.items()
-    }
-    assert only_faults(found) == {}
+def test_a_link_to_nothing_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<h1 id='here'>x</h1>")
+    names = {page: PageFile(page).names}
+    right = ["#here", "page.html", "page.html#here", "https://a.org/x", "mailto:a@b.c"]
+    wrong = ["#there", "no.html", "page.html#there", "http://a.org", "https:///x"]
+    assert [link for link in right if broken(page, link, names)] == []
+    assert [link for link in wrong if not broken(page, link, names)] == []
 
 
-def test_pictures_come_late_into_a_place_of_their_size(
-    book: Path, scans: dict[str, Scan]
-) -> None:
-    def is_good(page: str, image: dict[str, str]) -> bool:
-        size = get_image_size((book / page).parent / image["src"])
-        named = (int(image.get("width", 0)), int(image.get("height", 0)))
-        return named == size and image.get("loading") == "lazy"
-
-    found = {
-        page: [image["src"] for image in scan.images if not is_good(page, image)]
-        for page, scan in scans.items()
-    }
-    assert only_faults(found) == {}
+def test_every_page_describes_itself(files: Files) -> None:
+    said = {}
+    for page, file in files.items():
+        (tag,) = file.soup.select("meta[name=description]")
+        said[page] = tag["content"]
+        assert 60 <= len(said[page]) <= opengraph.MOST, page
+    assert said.pop("index.html") == said["intro.html"]
+    assert len(set(said.values())) == len(said)
 
 
-def test_every_page_has_a_policy_before_it_loads_anything(
-    scans: dict[str, Scan],
-) -> None:
-    assert scans
-    for page, scan in scans.items():
-        assert len(scan.policies) == 1, page
-        assert "default-src 'self'" in scan.policies[0], page
-        assert "http" not in scan.policies[0], page
-        assert re.search(r"script-src [^;]*'unsafe", scan.policies[0]) is None, page
-        assert scan.before_policy == [], page
-
-
-def test_no_page_has_a_handler_in_its_markup(book: Path, pages: list[str]) -> None:
-    assert HANDLER.search("<img src=x onerror = go()>")
-    assert not HANDLER.search('<button data-on="go"><p>on = 1</p>')
-    texts = {page: (book / page).read_text("utf-8") for page in pages}
-    assert only_faults({page: HANDLER.findall(t) for page, t in texts.items()}) == {}
-
-
-def test_no_widget_state_is_left(scans: dict[str, Scan]) -> None:
-    assert only_faults({page: scan.widgets for page, scan in scans.items()}) == {}
-
-
-def test_scripts_do_not_hold_the_page_up(book: Path, pages: list[str]) -> None:
-    waiting = re.compile(r'<script(?![^>]*defer)[^>]*src="[^"]*/([\w.-]+\.js)')
-    for page in pages:
-        if page not in ("search.html", "index.html"):
-            names = waiting.findall((book / page).read_text("utf-8"))
-            assert set(names) <= {"documentation_options.js"}, page
-
-
-def test_scan_finds_what_it_looks_for() -> None:
-    scan = Scan(
-        '<script src="https://cdn.example/x.js"></script><article>'
-        '<img src="//cdn.example/p.png"><p style="background:url(https://e.org/a)">'
-        '<script type="application/vnd.jupyter.widget-state+json"></script></article>'
-    )
-    assert [load for load in scan.loads if ELSEWHERE.match(load)] == scan.loads
-    assert len(scan.loads) == 2
-    assert [image["alt"] for image in scan.images] == [""]
-    assert scan.policies == []
-    assert scan.before_policy
-    assert scan.widgets == ["application/vnd.jupyter.widget-state+json"]
-    assert CSS_LOADS.search("@import 'https://fonts.example/a.css'")
-    assert NAME_OF_FILE.search(
-        "../_images/da39a3ee5e6b4b0d3255bfef95601890afd80709.png"
-    )
+def test_robots_and_sitemap(book: Path) -> None:
+    robots = (book / "robots.txt").read_text()
+    assert robots.startswith("User-agent: *\nAllow: /\n")
+    sitemap = book / "sitemap.xml"
+    assert sitemap.exists() == ("Sitemap: https://" in robots)
+    if sitemap.exists():
+        assert len(ElementTree.parse(sitemap).getroot()) > 20

@@ -3,8 +3,6 @@
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from playwright.sync_api import Browser
-
 QUERIES = {
     "KV": "12_cache",
     "KV cache": "glossary",
@@ -21,8 +19,8 @@ QUERIES = {
 }
 
 
-def test_search_finds_symbols_and_terms(chromium: Browser, address: str) -> None:
-    page = chromium.new_page()
+def test_search_finds_symbols_and_terms(visit, address: str) -> None:
+    page = visit()
     found_at = {}
     for query in QUERIES:
         page.goto(f"{address}/search.html?q={quote(query)}")
@@ -31,18 +29,28 @@ def test_search_finds_symbols_and_terms(chromium: Browser, address: str) -> None
         pages = [link.get_attribute("href") or "" for link in links.all()]
         names = dict.fromkeys(Path(urlsplit(link).path).stem for link in pages)
         found_at[query] = [*names][:3]
-    page.close()
     lost = {q: at for q, at in found_at.items() if QUERIES[q] not in at}
     assert lost == {}
 
 
-def test_search_from_disk_finds_and_complains_of_nothing(
-    chromium: Browser, book: Path
-) -> None:
-    page = chromium.new_page()
+def test_search_from_disk_finds_and_complains_of_nothing(visit, book: Path) -> None:
+    page = visit()
     errors: list[str] = []
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.goto(f"{book.as_uri()}/search.html?q=attention")
     page.locator("#search-results li a", has_text="Attention").first.wait_for()
-    page.close()
     assert errors == []
+
+
+def test_lost_readers_get_the_books_own_page(visit, address: str) -> None:
+    """From it, every link leads on."""
+    page = visit()
+    answer = page.goto(f"{address}/no/such/page.html")
+    assert answer.status == 404
+    page.get_by_role("heading", name="There is no such page").wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # skips the menus, and leads nowhere else
+    assert page.url == f"{address}/no/such/page.html#main-content"
+    page.locator("article").get_by_role("link", name="glossary").click()
+    page.wait_for_url("**/chapters/glossary.html")
+    page.get_by_role("heading", name="Glossary").wait_for()

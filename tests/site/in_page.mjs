@@ -1,0 +1,282 @@
+// What the tests of the book run in its pages; `in_page("walk")` of page_audit.py.
+
+const all = (selector) => [...document.querySelectorAll(selector)];
+const rest = (time) => new Promise((done) => setTimeout(done, time));
+const start = (element) => element.outerHTML.slice(0, 100);
+
+// Everything a reader can unfold is unfolded, so that it is examined too.
+export function unfold() {
+  for (const fold of all("details")) fold.open = true;
+  for (const title of all(".toggle-hidden .toggle-button")) title.click();
+}
+
+// Brings every figure to life.
+export async function walk() {
+  for (const figure of all("[data-figure]")) {
+    figure.scrollIntoView({ behavior: "instant" });
+    for (let i = 0; i < 1500 && !figure.dataset.mounted; i++) await rest(20);
+  }
+  await document.fonts.ready;
+  scrollTo(0, 0);
+}
+
+function moves(element) {
+  const style = getComputedStyle(element);
+  const lasts = (times) => times.split(",").some((time) => parseFloat(time) > 0);
+  return (
+    lasts(style.transitionDuration) ||
+    style.animationName !== "none" ||
+    style.scrollBehavior === "smooth"
+  );
+}
+
+function texts() {
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode())
+    if (!walker.currentNode.parentElement.closest("pre, code, script, style, math"))
+      found.push(walker.currentNode.data);
+  return found;
+}
+
+export function look() {
+  const formulas = all(".math");
+  const bare = formulas.filter((formula) => !formula.querySelector("math"));
+  const still = all("[data-figure]:not([data-mounted])");
+  return {
+    h1: all("h1").filter((element) => element.checkVisibility()).length,
+    figures: all("[data-figure]").map((figure) => figure.dataset.figure),
+    still: still.map((figure) => figure.dataset.figure),
+    formulas: formulas.length,
+    unset: bare.length + all(".katex-error").length,
+    dollars: texts().filter((text) => text.includes("$")),
+    moving: all("*").filter(moves).map(start),
+    mode: document.documentElement.dataset.theme,
+  };
+}
+
+// Most of axe's time goes into the thousands of colored words of code, and the signs of
+// formulas. Those that look alike on the same ground are examined once.
+export function mergeTwins() {
+  const seen = new Set();
+  const ground = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const color = getComputedStyle(e).backgroundColor;
+      if (color !== "rgba(0, 0, 0, 0)") return color;
+    }
+  };
+  for (const element of all("pre *, .katex-html *")) {
+    if (element.childElementCount) continue;
+    const { color, fontSize, fontWeight, opacity } = getComputedStyle(element);
+    const kind = element.closest("pre, .katex-html").tagName;
+    const look = [kind, color, fontSize, fontWeight, opacity, ground(element)].join();
+    if (seen.has(look)) element.dataset.twin = "";
+    seen.add(look);
+  }
+  for (const word of all("pre [data-twin]")) word.replaceWith(...word.childNodes);
+  const rule = { id: "color-contrast", selector: ":not([data-twin])" };
+  globalThis.axe.configure({ rules: [rule] });
+}
+
+export function excess() {
+  const root = document.documentElement;
+  return Math.max(root.scrollWidth, document.body.scrollWidth) - root.clientWidth;
+}
+
+// Figures draw themselves anew a moment after the window has changed.
+export async function settledExcess() {
+  for (let i = 0; i < 100 && excess() > 0; i++) await rest(20);
+  return excess();
+}
+
+// Presses every button, and those that appear when others are pressed. What is redrawn
+// when it is pressed would come anew for ever: hence the bounds. A button that cannot be
+// pressed yet waits for the next round.
+export async function press([rounds, most]) {
+  const buttons = "button, summary, [role=button], [type=radio], [type=checkbox]";
+  const within = (root) =>
+    [...root.querySelectorAll("*")].flatMap((e) => [
+      e,
+      ...(e.shadowRoot ? within(e.shadowRoot) : []),
+    ]);
+  const ready = (e) => e.isConnected && !e.disabled && !e.closest("form");
+  const pressed = new Set();
+  for (let round = 0; round < rounds; round++) {
+    const found = within(document).filter((e) => e.matches(buttons) && ready(e));
+    const fresh = found.filter((e) => !pressed.has(e));
+    if (!fresh.length) break;
+    for (const element of fresh) {
+      if (pressed.size === most || !ready(element)) continue;
+      element.click();
+      pressed.add(element);
+      await rest(5);
+    }
+    await rest(100);
+  }
+  await rest(400);
+  return pressed.size;
+}
+
+function put(tag, given = {}) {
+  const element = Object.assign(document.createElement(tag), given);
+  document.body.append(element);
+  return element;
+}
+
+// What a foreign text on a page could ask elsewhere. A test's own hand is not held by
+// the policy; elements that it makes are.
+export function ask([kind, url]) {
+  const ways = {
+    link: () => put("link", { rel: "stylesheet", href: url }),
+    object: () => put("object", { data: url }),
+    font: () => new FontFace("f", `url(${url})`).load().catch(() => 0),
+    fetch: () => fetch(url).catch(() => 0),
+    beacon: () => navigator.sendBeacon(url),
+    form: () => put("form", { action: url, target: "_blank" }).submit(),
+  };
+  (ways[kind] ?? (() => put(kind, { src: url })))();
+}
+
+// How a foreign text on a page could run.
+export function run(kind) {
+  const code = `globalThis.ran = '${kind}'`;
+  const ways = {
+    script: () => put("script", { textContent: code }),
+    handler: () => {
+      const button = put("button");
+      button.setAttribute("onclick", code); // eslint-disable-line no-restricted-syntax
+      button.click();
+    },
+    address: () => put("a", { href: `javascript:void (${code})` }).click(),
+  };
+  ways[kind]();
+}
+
+// What Tab should reach: of a group of radio buttons only the chosen one.
+export function stops() {
+  const can = "a[href], button, input, select, textarea, summary, [tabindex]";
+  const isUnchosen = (e) => e.type === "radio" && e.name && !e.checked;
+  const isThere = (e) =>
+    e.tabIndex >= 0 &&
+    e.checkVisibility({ visibilityProperty: true }) &&
+    !e.disabled &&
+    !e.closest("[inert], dialog:not([open])");
+  const found = all(can).filter((e) => isThere(e) && !isUnchosen(e));
+  return found.map((e, i) => ((e.dataset.stop = i), start(e)));
+}
+
+function isInSight(e) {
+  const { top, bottom, left, right } = e.getBoundingClientRect();
+  const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
+  const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
+  const on = e.getRootNode().elementFromPoint(x, y);
+  return !!on && (e.contains(on) || on.contains(e) || !!e.labels?.[0]?.contains(on));
+}
+
+// The stop that has the focus; null where the page was left. What comes late, as a font,
+// moves the page: a stop has a second to come into sight.
+export async function here() {
+  let e = document.activeElement;
+  if (e === document.body) return null;
+  const stop = e.dataset.stop ?? null;
+  while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+  for (let i = 0; i < 50 && !isInSight(e); i++) await rest(20);
+  const isRing = ({ outlineStyle, outlineWidth, boxShadow }) =>
+    boxShadow !== "none" || (outlineStyle !== "none" && parseFloat(outlineWidth) > 0);
+  const inFigure = e.getRootNode() !== document; // see tests/figures/test_focus.py
+  const ring = [null, "::after"].some((part) => isRing(getComputedStyle(e, part)));
+  return { stop, html: start(e), ring: inFigure || ring, seen: isInSight(e) };
+}
+
+// The computed style of every kind of element, and of what stands before and after it.
+// A kind is a tag and its classes within such a tag; hidden ones are there as well, but
+// for the MathML, which only screen readers see.
+export function styles() {
+  const kinds = new Map();
+  const named = (node) => `${node.localName}.${node.getAttribute("class") ?? ""}`;
+  for (const node of all("body, body :not(math, math *)"))
+    kinds.set(`${named(node.parentElement)} ${named(node)}`, node);
+  const lines = [];
+  for (const [kind, node] of kinds)
+    for (const part of ["", "::before", "::after"]) {
+      const style = getComputedStyle(node, part || null);
+      if (part && style.content === "none") continue;
+      for (const name of style)
+        if (!name.startsWith("--"))
+          lines.push(`${kind}${part} ${name}: ${style.getPropertyValue(name)}`);
+    }
+  return lines;
+}
+
+// The sheets themselves in place of the joined one.
+export async function takeSheetsApart() {
+  const joined = document.querySelector("link[data-joined]");
+  const folder = joined.href.replace(/[^/]*$/, "");
+  const load = (name) => {
+    const link = document.createElement("link");
+    Object.assign(link, { rel: "stylesheet", href: folder + name });
+    joined.before(link);
+    return new Promise((done) => (link.onload = done));
+  };
+  await Promise.all(joined.dataset.joined.split(" ").map(load));
+  joined.remove();
+}
+
+// Fonts that come, and figures that come alive, change sizes for a while; and the theme
+// hears late that the page is at its top again.
+export async function settle() {
+  let [height, since] = [0, 0];
+  const { classList } = document.body;
+  while (classList.contains("scrolled") || performance.now() - since < 1000) {
+    await document.fonts.ready;
+    await rest(50);
+    const now = document.body.getBoundingClientRect().height;
+    if (now !== height) [height, since] = [now, performance.now()];
+  }
+}
+
+// Where the title of a section stands: its top, the window's height, its own.
+export function titleInWindow(id) {
+  const title = document.querySelector(`#${id} > h2`);
+  return [title.getBoundingClientRect().top, innerHeight, title.scrollHeight];
+}
+
+export function firstInSight() {
+  const blocks = all(".bd-article :is(h1, h2, h3, p, li)");
+  return blocks.find((e) => e.getBoundingClientRect().top >= 100).textContent;
+}
+
+// What the list of sections marks, and the section whose heading was passed last.
+export function marked() {
+  const passed = all(".bd-article section section[id]").filter(
+    (e) => e.getBoundingClientRect().top < 0.3 * innerHeight,
+  );
+  const links = all("nav.page-toc [aria-current=true]");
+  return [links.map((e) => e.hash.slice(1)), passed.map((e) => e.id).slice(-1)];
+}
+
+// On paper: what is folded, what is cut off, and what only a screen can use.
+export function folded() {
+  const parts = all("details > :not(summary)");
+  return parts
+    .filter((e) => !e.getClientRects().length || !e.checkVisibility())
+    .map(start);
+}
+
+export function cut() {
+  return all("article pre")
+    .filter((pre) => pre.scrollWidth > pre.clientWidth + 1)
+    .map((pre) => pre.textContent.slice(0, 100));
+}
+
+export function tools() {
+  return all("nav, button, input, .bd-header")
+    .filter((e) => e.checkVisibility() && !e.closest("#jb-print-docs-body"))
+    .map(start);
+}
+
+export function drawn() {
+  return all("[data-figure]").map(
+    (figure) => figure.querySelector("img, svg")?.getClientRects().length ?? 0,
+  );
+}
