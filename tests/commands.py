@@ -1,7 +1,9 @@
 """Runs commands for tests, whatever becomes of them."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 
@@ -14,3 +16,12 @@ def run(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
 def run_python(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the Python of the tests."""
     return run(sys.executable, *arguments, **options)
+
+
+def commit_all(folder: Path, message: str, day: str = "2001-02-03") -> None:
+    """Commit all files of a folder on that day; it becomes a git repository."""
+    who = ("-c", "user.name=nobody", "-c", "user.email=nobody@book.example")
+    when = {"GIT_COMMITTER_DATE": f"{day}T12:00:00+0000", "PATH": os.environ["PATH"]}
+    for words in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", message]):
+        done = run("git", *words, cwd=folder, env=when)
+        assert done.returncode == 0, done.stderr

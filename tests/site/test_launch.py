@@ -1,17 +1,15 @@
-"""The way to Colab: there where the repository is known, and nowhere else."""
+"""What a page says where an address is known: of the repository, and of the site."""
 
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
+import struct
 
 import nbformat.v4 as nb
 import pytest
-from nbformat import writes
-from small_book import link_sources
+from commands import commit_all
+from small_book import SmallBook
 
+from booksite import social_cards
 from booksite.colab import has_place
 
 KNOWN = {
@@ -19,57 +17,29 @@ KNOWN = {
     "COURSE_REPO_REF": "v1.0",
 }
 ELSEWHERE = KNOWN | {"COURSE_REPO_URL": "https://git.school.example/reader/book"}
+SITE = "https://book.example/course"
 COLAB = "https://colab.research.google.com/github/reader/book/blob/v1.0/"
 BINDER = "https://mybinder.org/v2/gh/reader/book/v1.0?urlpath=lab/tree/"
 END_OF_TITLE = re.compile(r'</h1>\s*<p class="tl-launch"><a href=')
 SETUP = 'import sys\n\nREPOSITORY = ""\nprint(REPOSITORY)'
-PAGE = "# A page\n\nIts text.\n"
-TOC = "format: jb-book\nroot: intro\nchapters:\n  - file: chapters/cells\n"
-
-
-class Book:
-    """A small book with one notebook, built again and again."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.html = folder, folder / "_build/html"
-        link_sources(folder)
-        (folder / "_toc.yml").write_text(TOC)
-        (folder / "intro.md").write_text(PAGE)
-        (folder / "chapters").mkdir()
-        cells = [nb.new_markdown_cell("# Title"), nb.new_code_cell(SETUP)]
-        notebook = nb.new_notebook(cells=cells)
-        notebook.metadata["language_info"] = {"name": "python"}
-        (folder / "chapters/cells.ipynb").write_text(writes(notebook))
-
-    def build(self, **repository: str) -> str:
-        """Build it where this repository is known; what was said, if that failed."""
-        ours = ("COURSE_REPO", "GITHUB_")
-        kept = {n: text for n, text in os.environ.items() if not n.startswith(ours)}
-        done = subprocess.run(
-            [sys.executable, "-m", "booksite.build"],
-            cwd=self.folder,
-            env=kept | repository,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.stdout + done.stderr if done.returncode else ""
-
-    def page(self, name: str) -> str:
-        return (self.html / f"{name}.html").read_text(encoding="utf-8")
-
-    def download(self) -> str:
-        """The set-up cell of the notebook that the download button gives."""
-        path = self.html / "_sources/chapters/cells.ipynb"
-        return "".join(json.loads(path.read_text())["cells"][1]["source"])
 
 
 @pytest.fixture(scope="module")
-def small_book(tmp_path_factory: pytest.TempPathFactory) -> Book:
-    return Book(tmp_path_factory.mktemp("launch"))
+def small_book(tmp_path_factory: pytest.TempPathFactory) -> SmallBook:
+    """A book whose notebook has a set-up cell, in a git repository."""
+    book = SmallBook(tmp_path_factory.mktemp("launch"))
+    book.write_cells(nb.new_code_cell(SETUP))
+    commit_all(book.folder, "book: write it")
+    return book
 
 
-def has_no_way_to_colab(book: Book) -> bool:
+def download(book: SmallBook) -> str:
+    """The set-up cell of the notebook that the download button gives."""
+    path = book.html / "_sources/chapters/cells.ipynb"
+    return "".join(json.loads(path.read_text())["cells"][1]["source"])
+
+
+def knows_no_repository(book: SmallBook) -> bool:
     pages = book.page("intro") + book.page("chapters/cells")
     return not any(
         word in pages
@@ -77,15 +47,33 @@ def has_no_way_to_colab(book: Book) -> bool:
     )
 
 
-def test_buttons_come_with_the_address_and_go_with_it(small_book: Book) -> None:
-    committed = (small_book.folder / "chapters/cells.ipynb").read_text()
+def knows_no_site(book: SmallBook) -> bool:
+    tags = re.findall(r'"og:[\w:]+" content="[^"]*://', book.page("chapters/cells"))
+    robots = (book.html / "robots.txt").read_text()
+    return not tags and "Sitemap" not in robots and not in_sitemap(book)
+
+
+def in_sitemap(book: SmallBook) -> list[str]:
+    sitemap = book.html / "sitemap.xml"
+    return (
+        re.findall("<loc>(.*)</loc>", sitemap.read_text()) if sitemap.exists() else []
+    )
+
+
+def test_what_needs_an_address_comes_and_goes_with_it(small_book: SmallBook) -> None:
+    committed = small_book.notebook.read_text()
     assert has_place(committed)
 
-    assert small_book.build() == ""
-    assert has_no_way_to_colab(small_book)
-    assert small_book.download() == SETUP
+    assert small_book.build(), small_book.said
+    assert knows_no_repository(small_book)
+    assert knows_no_site(small_book)
+    assert download(small_book) == SETUP
+    page = small_book.page("chapters/cells")
+    assert 'property="og:title" content="Title"' in page
+    assert '<time datetime="2001-02-03">' in page
+    assert "Suggest a change" not in page
 
-    assert small_book.build(**KNOWN) == ""
+    assert small_book.build(**KNOWN, COURSE_SITE_URL=SITE), small_book.said
     page = small_book.page("chapters/cells")
     assert page.count(f'href="{COLAB}chapters/cells.ipynb"') == 2
     assert f'href="{BINDER}chapters/cells.ipynb"' in page
@@ -93,20 +81,55 @@ def test_buttons_come_with_the_address_and_go_with_it(small_book: Book) -> None:
     assert "launch.css" in page
     assert "colab" not in small_book.page("intro")
     stamp = 'REPOSITORY = "https://github.com/reader/book@v1.0"'
-    assert stamp in small_book.download()
+    assert stamp in download(small_book)
     assert "https://github.com/reader/book@v1.0" in page
-    assert (small_book.folder / "chapters/cells.ipynb").read_text() == committed
+    assert small_book.notebook.read_text() == committed
+    # A change is suggested on the branch that moves.
+    assert (
+        'href="https://github.com/reader/book/blob/HEAD/chapters/cells.ipynb"' in page
+    )
+    check_site(small_book)
 
-    assert small_book.build(**ELSEWHERE) == ""
-    assert has_no_way_to_colab(small_book)
-    assert "https://git.school.example/reader/book@v1.0" in small_book.download()
+    assert small_book.build(**ELSEWHERE), small_book.said
+    assert knows_no_repository(small_book)
+    assert knows_no_site(small_book)
+    assert "https://git.school.example/reader/book@v1.0" in download(small_book)
 
-    assert small_book.build() == ""
-    assert has_no_way_to_colab(small_book)
-    assert small_book.download() == SETUP
+    assert small_book.build(), small_book.said
+    assert knows_no_repository(small_book)
+    assert download(small_book) == SETUP
 
 
-def test_a_bad_address_ends_the_build(small_book: Book) -> None:
-    said = small_book.build(**{**KNOWN, "COURSE_REPO_URL": "http://github.com/a/b"})
-    assert "address must be https://" in said
-    assert "COURSE_REPO_URL" in said
+def check_site(book: SmallBook) -> None:
+    """Every page tells its address and its card, robots and lost readers the root."""
+    page = book.page("chapters/cells")
+    assert f'property="og:url" content="{SITE}/chapters/cells.html"' in page
+    for name, card in (
+        ("chapters/cells", "cells"),
+        ("intro", "intro"),
+        ("404", "intro"),
+    ):
+        image = f'property="og:image" content="{SITE}/_static/cards/{card}.png"'
+        assert image in book.page(name)
+        head = (book.html / f"_static/cards/{card}.png").read_bytes()[:24]
+        size = (social_cards.WIDTH, social_cards.HEIGHT)
+        assert struct.unpack(">II", head[16:]) == size
+    robots = (book.html / "robots.txt").read_text()
+    assert f"Sitemap: {SITE}/sitemap.xml\n" in robots
+    assert {f"{SITE}/intro.html", f"{SITE}/chapters/cells.html"} <= {*in_sitemap(book)}
+    assert 'href="/course/intro.html"' in book.page("404")
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ({**KNOWN, "COURSE_REPO_URL": "http://github.com/a/b"}, "COURSE_REPO_URL"),
+        ({"COURSE_SITE_URL": "http://a.example"}, "COURSE_SITE_URL"),
+    ],
+)
+def test_a_bad_address_ends_the_build(
+    small_book: SmallBook, bad: dict[str, str], said: str
+) -> None:
+    assert not small_book.build(**bad)
+    assert "address must be https://" in small_book.said
+    assert said in small_book.said

@@ -2,11 +2,11 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from commands import run, run_python
 
 from tools import new_figure
 
@@ -27,20 +27,17 @@ def book(tmp_path_factory):
             (root / "transformer_book" / path.name).symlink_to(path)
     new_figure.make("score_bars", "ScoreBars", root)
     bundler = root / "transformer_book/figures/bundle.mjs"
-    subprocess.run([NODE, str(bundler), "score_bars"], cwd=root, check=True)
+    assert run(NODE, bundler, "score_bars", cwd=root).returncode == 0
     return root
 
 
-def test_node_draws_it(book):
+def test_python_makes_it_and_javascript_draws_it(book):
+    code = "import transformer_book.figures as f; print(f.ScoreBars().html())"
+    assert 'data-figure="score_bars"' in run_python("-c", code, cwd=book).stdout
     state = {"scores": [1, 1], "temperature": 2, "selected": 0}
-    still = subprocess.run(
-        [NODE, str(book / "transformer_book/figures/still.mjs")],
-        input=json.dumps([{"figure": "score_bars", "state": state}]),
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    (picture,) = json.loads(still.stdout)
+    asked = [{"figure": "score_bars", "state": state}]
+    draw = book / "transformer_book/figures/still.mjs"
+    (picture,) = json.loads(run(NODE, draw, input=json.dumps(asked)).stdout)
     assert "Score 0 is 1.0: at temperature 2.0, its weight is 50 %." in picture
     assert picture.count("<rect") >= 3
 
@@ -48,14 +45,9 @@ def test_node_draws_it(book):
 def test_its_own_tests_and_the_shared_ones_without_a_browser_pass(book):
     files = ["test_score_bars.py", "test_figures_python.py", "test_bad_states.py"]
     which = ["-k", "score_bars and not the_page and not same_state", *files]
-    options = ["-o", f"pythonpath={book}", "-o", "addopts=", "--rootdir", str(book)]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, *which],
-        cwd=book / "tests/figures",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    options = ["-o", f"pythonpath={book}", "-o", "addopts=", "--rootdir", book]
+    pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *which]
+    done = run_python(*pytest, cwd=book / "tests/figures")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

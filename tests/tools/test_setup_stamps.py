@@ -18,7 +18,6 @@ class World:
 
     def __init__(self, root: Path, patch: pytest.MonkeyPatch) -> None:
         self.root, self.venv, self.modules = root, root / ".venv", root / "node_modules"
-        self.classic = root / ".venv.classic"
         self.asked: list[str] = []
         self.version = "3.12.1"
         self.failure: Exception | None = None
@@ -26,9 +25,8 @@ class World:
         for name in (*NAMES, CLASSIC):
             shutil.copy(ROOT / name, root / name)
         patch.setattr(setup, "ROOT", root)
-        patch.setattr(setup, "bring_packages", self.bring_packages)
-        patch.setattr(setup, "bring_assets", self.bring_assets)
-        patch.setattr(setup, "bring_classic", self.bring_classic)
+        for step in (self.bring_packages, self.bring_assets, self.bring_classic):
+            patch.setattr(setup, step.__name__, step)
 
     def bring_packages(self, venv: Path, *, afresh: bool) -> None:
         self.asked.append("afresh" if afresh else "update")
@@ -59,66 +57,33 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return World(tmp_path, monkeypatch)
 
 
-def add_line(path: Path) -> None:
-    path.write_text(path.read_text() + "\n")
+longer = "{}\n".format
+# A file, what it becomes after a whole set-up, and what the next set-up brings.
+CHANGES = [
+    (f".venv/{setup.STAMP}", None, "afresh"),
+    (".venv/bin/python", None, "afresh"),
+    ("requirements.txt", longer, "update"),
+    ("constraints.txt", longer, "update"),
+    ("pyproject.toml", lambda text: text.replace('"numpy>=', '"numpy>'), "update"),
+    ("pyproject.toml", "{}\n[tool.other]\n".format, ""),
+    ("package-lock.json", longer, "assets"),
+    (CLASSIC, longer, "classic"),
+    (".venv.classic/bin/python", None, "classic"),
+    (f".venv.classic/{setup.STAMP}", None, "classic"),
+]
 
 
-def test_second_run_does_nothing(world):
+@pytest.mark.parametrize(("name", "changed", "brought"), CHANGES)
+def test_a_change_brings_only_what_hangs_on_it(world, name, changed, brought):
     assert world.run() == ["afresh", "assets", "classic"]
     assert world.run() == []
-    assert world.code == 0
-
-
-def test_environment_without_stamp_is_made_afresh(world):
-    world.run()
-    setup.remove_stamp(world.venv)
-    assert world.run() == ["afresh"]
-
-
-def test_environment_whose_python_is_gone_is_made_afresh(world):
-    world.run()
-    (world.venv / "bin/python").unlink()
-    assert world.run() == ["afresh"]
-
-
-@pytest.mark.parametrize("name", ["requirements.txt", "constraints.txt"])
-def test_changed_pins_update_it(world, name):
-    world.run()
-    add_line(world.root / name)
-    assert world.run() == ["update"]
-    assert world.run() == []
-
-
-def test_changed_dependencies_update_it_and_changed_tools_do_not(world):
-    world.run()
-    project = world.root / "pyproject.toml"
-    text = project.read_text()
-    project.write_text(f"{text}\n[tool.other]\n")
-    assert world.run() == []
-    project.write_text(text.replace('"numpy>=', '"numpy>'))
-    assert world.run() == ["update"]
-
-
-def test_changed_lock_file_brings_the_assets_again(world):
-    world.run()
     (world.modules / "old").touch()
-    add_line(world.root / "package-lock.json")
-    assert world.run() == ["assets"]
-    assert not (world.modules / "old").exists()
-
-
-def test_changed_pins_of_the_older_jupyter_bring_only_it_again(world):
-    world.run()
-    add_line(world.root / CLASSIC)
-    assert world.run() == ["classic"]
+    path = world.root / name
+    path.write_text(changed(path.read_text())) if changed else path.unlink()
+    assert world.run() == brought.split()
+    assert world.code == 0
+    assert (world.modules / "old").exists() == (brought != "assets")
     assert world.run() == []
-
-
-@pytest.mark.parametrize("gone", ["bin/python", setup.STAMP])
-def test_broken_older_jupyter_is_made_again(world, gone):
-    world.run()
-    (world.classic / gone).unlink()
-    assert world.run() == ["classic"]
 
 
 def test_older_jupyter_follows_the_python_of_the_environment(world):
@@ -135,7 +100,7 @@ def test_older_jupyter_follows_the_python_of_the_environment(world):
 def test_failed_or_cut_run_leaves_nothing_to_trust(world, update, failure, code):
     if update:
         world.run()
-        add_line(world.root / "requirements.txt")
+        (world.root / "requirements.txt").write_text("other")
     world.failure = failure
     world.run()
     assert world.code == code

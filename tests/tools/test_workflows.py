@@ -2,12 +2,12 @@
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from commands import run
 
 from tools import lock
 
@@ -17,8 +17,7 @@ ZIZMOR = Path(sys.executable).with_name("zizmor")
 
 
 def findings(path: Path) -> list[str]:
-    command = [ZIZMOR, "--offline", "--persona=pedantic", "--format=json", path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run(ZIZMOR, "--offline", "--persona=pedantic", "--format=json", path)
     return [finding["ident"] for finding in json.loads(done.stdout)]
 
 
