@@ -41,6 +41,7 @@ export default [
       "booksite/static/**",
       "tests/figures/**",
       "tests/site/**",
+      "benchmarks/figures.mjs",
     ],
     languageOptions: { globals: globals.browser },
   },

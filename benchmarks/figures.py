@@ -10,54 +10,14 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import Report, Row
+from benchmarks.harness import Report, Row, browser_page
 from booksite.node import run_node
 
 ROOT = Path(__file__).parents[1]
-ACTIONS = """async () => {
-  const root = document.querySelector(".tl-live").shadowRoot;
-  const cell = () => root.querySelector("[data-row][tabindex='0']");
-  const press = (key) => cell().dispatchEvent(new KeyboardEvent("keydown",
-    { key, bubbles: true, composed: true, cancelable: true }));
-  const slide = (slider, share) => {
-    slider.value = String(+slider.min + share * (slider.max - slider.min));
-    slider.dispatchEvent(new Event("input"));
-  };
-  const picture = () => root.querySelector(".fig").innerHTML;
-  const times = { key: [], slider: [], button: [], letter: [] };
-  const timed = async (what, act) => {
-    const before = picture();
-    const start = performance.now();
-    act();
-    await null; await null;
-    root.host.getBoundingClientRect();
-    const time = performance.now() - start;
-    if (picture() !== before) times[what].push(time);
-  };
-  const keys = ["ArrowRight", "ArrowDown", "Enter", "ArrowLeft", "Escape", "ArrowUp"];
-  const shown = (what) => [...root.querySelectorAll(what)]
-    .filter((node) => node.offsetWidth && !node.disabled);
-  for (let i = 0; i < 102; i++) {
-    cell().focus();
-    await timed("key", () => press(keys[i % 6]));
-  }
-  for (let i = 0; i < 20; i++) {
-    for (const slider of shown("input[type=range]"))
-      await timed("slider", () => slide(slider, (i % 11) / 10));
-    for (const button of shown(".controls button"))
-      await timed("button", () => button.click());
-    for (const field of shown(".controls input[type=text]"))
-      await timed("letter", () => {
-        field.value = i % 2 ? field.value.slice(0, -1) : `${field.value}a`;
-        field.dispatchEvent(new Event("input"));
-      });
-  }
-  return times;
-}"""
+ACTIONS = ROOT / "benchmarks/figures.mjs"
 READY = ".tl-figure[data-mounted] .fig"
 
 
@@ -67,24 +27,6 @@ def figures() -> dict[str, str]:
     from figure_examples import EXAMPLES
 
     return {name: example.make().html() for name, example in EXAMPLES.items()}
-
-
-@contextmanager
-def browser_page(slower: int) -> Iterator[Any]:
-    """Open a page in a browser whose processor is slowed down so many times."""
-    from playwright.sync_api import sync_playwright
-
-    from tests.browser import FLAGS, find_chromium
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=find_chromium(), args=[*FLAGS]
-        )
-        page = browser.new_page()
-        session = page.context.new_cdp_session(page)
-        session.send("Emulation.setCPUThrottlingRate", {"rate": slower})
-        yield page
-        browser.close()
 
 
 def write_pages(folder: Path) -> list[str]:
@@ -127,7 +69,7 @@ def at_speed(
             page_url = (folder / f"{name}.html").as_uri()
             loads = [load(page, page_url) for _ in range(repeats + 1)]
             alive.rows[name] = Row(loads[1:], 1, "times")
-            for what, times in page.evaluate(ACTIONS).items():
+            for what, times in page.evaluate(ACTIONS.read_text()).items():
                 if len(times) > 1:
                     seconds = [time / 1000 for time in times]
                     repaint.rows[f"{name}, {what}"] = Row(seconds, 1, "times")

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from transformers import GPT2LMHeadModel
 
-from benchmarks.harness import Action, Report, Row, quartiles, rounds
+from benchmarks.harness import Action, Report
 from transformer_lib.blocks import Config
 from transformer_lib.cache import new_cache
 from transformer_lib.checkpoints import to_hf
@@ -105,8 +105,7 @@ def peers(repeats: int = 9) -> Report:
         f"{NEW} greedy tokens after a prompt of {PROMPT}, batch 1, float32, "
         f"{count / 1e6:.1f} million parameters; all give the same tokens.",
     )
-    timed = rounds(actions, repeats=repeats)
-    report.rows = {name: Row(t, float(NEW), "tokens") for name, t in timed.items()}
+    report.time(actions, NEW, "tokens", repeats=repeats)
     for name in ("ours, cached", "ours, cached, column-major"):
         for peer_name in ("Hugging Face generate", "Hugging Face generate, eager"):
             report.compare(f"{name} / {peer_name}", name, peer_name)
@@ -144,9 +143,8 @@ def bandwidth(repeats: int = 9) -> Report:
         f"GPT-2 of 124 million parameters, {bytes_read / 1e6:.0f} MB of matrices for "
         f"each of {NEW} tokens after a prompt of one, batch 1, float32.",
     )
-    timed = rounds(actions, repeats=repeats, warmup=1)
-    report.rows = {name: Row(t, float(NEW), "tokens") for name, t in timed.items()}
-    for name in list(timed)[1:]:
+    report.time(actions, NEW, "tokens", repeats=repeats, warmup=1)
+    for name in list(actions)[1:]:
         report.compare(f"share of the limit, {name}", name, "reading the weights")
     report.facts["GB/s of the limit"] = round(
         NEW * bytes_read / report.rows["reading the weights"].median / 1e9, 2
@@ -184,19 +182,16 @@ def positions(repeats: int = 25) -> Report:
         "Eight decoding steps with a cache, batch 1, ten million parameters. Theory: "
         "the step reads all weights, and 2 x layers x width numbers a position.",
     )
-    timed = rounds(actions, repeats=repeats)
-    report.rows = {name: Row(t, 8.0, "tokens") for name, t in timed.items()}
+    report.time(actions, 8, "tokens", repeats=repeats)
     weights = sum(p.nbytes for p in model.parameters())
     per_place = 2 * 4 * config.n_layers * config.d_model
-    first = quartiles(timed[f"at {PLACES[0]}"])[1]
+    first = report.rows[f"at {PLACES[0]}"].median
+    bytes_at_first = weights + per_place * PLACES[0]
     for n in PLACES:
-        bytes_now = weights + per_place * n
-        report.facts[f"measured / first, at {n}"] = round(
-            quartiles(timed[f"at {n}"])[1] / first, 3
-        )
-        report.facts[f"bytes / first, at {n}"] = round(
-            bytes_now / (weights + per_place * PLACES[0]), 3
-        )
+        measured = report.rows[f"at {n}"].median / first
+        report.facts[f"measured / first, at {n}"] = round(measured, 3)
+        ratio = (weights + per_place * n) / bytes_at_first
+        report.facts[f"bytes / first, at {n}"] = round(ratio, 3)
     return report
 
 

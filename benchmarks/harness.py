@@ -8,10 +8,13 @@ import platform
 import re
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -43,6 +46,19 @@ class Report:
     ratios: dict[str, dict[str, float]] = field(default_factory=dict)
     facts: dict[str, float | str] = field(default_factory=dict)
 
+    def time(
+        self,
+        actions: Mapping[str, Action],
+        work: float,
+        unit: str,
+        *,
+        repeats: int,
+        warmup: int = 2,
+    ) -> None:
+        """Time all actions in turn, each of which does so much work."""
+        timed = rounds(actions, repeats=repeats, warmup=warmup)
+        self.rows = {name: Row(times, work, unit) for name, times in timed.items()}
+
     def compare(self, title: str, ours: str, theirs: str) -> None:
         """Tell how many times faster ours is, round by round.
 
@@ -61,6 +77,20 @@ def quartiles(values: list[float]) -> tuple[float, float, float]:
     """Return the lower quartile, the median and the upper quartile."""
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
     return low, middle, high
+
+
+@contextmanager
+def browser_page(slower: int) -> Iterator[Any]:
+    """Open a page in a browser whose processor is slowed down so many times."""
+    from tools.chromium import find_chromium, start_chromium
+
+    program = find_chromium()
+    assert program, "no Chromium found; set CHROMIUM=/path/to/chromium"
+    with start_chromium(program) as browser:
+        page = browser.new_page()
+        session = page.context.new_cdp_session(page)
+        session.send("Emulation.setCPUThrottlingRate", {"rate": slower})
+        yield page
 
 
 def synchronize() -> None:
@@ -88,7 +118,6 @@ def rounds(
 def machine() -> dict[str, str | int | float]:
     """Say where and with what the figures were taken."""
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
-    versions = {name: _version(name) for name in PEERS}
     return {
         "date": time.strftime("%Y-%m-%d"),
         "python": platform.python_version(),
@@ -97,7 +126,7 @@ def machine() -> dict[str, str | int | float]:
         "threads": torch.get_num_threads(),
         "load before": os.getloadavg()[0],
         "gpu": gpu,
-        **{name: found for name, found in versions.items() if found},
+        **{name: version(name) for name in PEERS if find_spec(name.replace("-", "_"))},
     }
 
 
@@ -106,13 +135,6 @@ def _processor() -> str:
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.split(":")[1].strip() for line in lines if "model name" in line]
     return names[0] if names else platform.machine()
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except ModuleNotFoundError:
-        return ""
 
 
 def publish(report: Report, where: Mapping[str, str | int | float]) -> None:

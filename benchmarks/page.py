@@ -8,12 +8,11 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import subprocess
 import tempfile
 from pathlib import Path
 
-from benchmarks.harness import Report, Row
-from booksite.node import node_program
+from benchmarks.harness import Report, Row, browser_page
+from booksite.node import run_node
 from transformer_book import pretrained
 from transformer_book.figures.weights import pack, scripts
 
@@ -33,41 +32,21 @@ globalThis.measure = (texts) => measure(...texts.map(bytes));"""
 Times = dict[str, list[float]]
 
 
-def node(*arguments: str, stdin: str | None = None) -> str:
-    """Run Node and return what it prints."""
-    command = [node_program(), *arguments]
-    return subprocess.run(
-        command, input=stdin, cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-
-
 def in_node() -> Times:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / name for name in MODELS]
         for file in files:
             file.write_bytes(pack(file.name))
-        return json.loads(node(str(SCRIPT), *map(str, files)))
+        return json.loads(run_node(ROOT, str(SCRIPT), *map(str, files)))
 
 
 def in_chromium(slower: int = 1) -> Times:
     """Time in a real browser, its processor slowed down so many times."""
-    from playwright.sync_api import sync_playwright
-
-    from tests.browser import FLAGS, find_chromium
-
-    esbuild = str(ROOT / "node_modules/esbuild/bin/esbuild")
     options = ["--bundle", "--minify", "--format=iife", "--external:node:fs"]
     # at the top level of a classic script nothing can be awaited
     options += ["--define:globalThis.process=undefined", "--target=es2022"]
-    code = node(esbuild, *options, stdin=BUNDLE)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=find_chromium(), args=[*FLAGS]
-        )
-        page = browser.new_page()
-        page.context.new_cdp_session(page).send(
-            "Emulation.setCPUThrottlingRate", {"rate": slower}
-        )
+    code = run_node(ROOT, "node_modules/esbuild/bin/esbuild", *options, input=BUNDLE)
+    with browser_page(slower) as page:
         page.add_script_tag(content=code)
         texts = [base64.b64encode(pack(name)).decode() for name in MODELS]
         return page.evaluate("(texts) => measure(texts)", texts)

@@ -14,7 +14,7 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
-from benchmarks.harness import Action, Report, Row, rounds
+from benchmarks.harness import Action, Report
 from transformer_lib.tokens import GPT2_ALPHABET, Tokenizer
 
 TEXT = " ".join(topics.values())
@@ -61,8 +61,7 @@ def measure(repeats: int = 15) -> list[Report]:
         "tokens",
         f"Python's manual, {size} bytes, {MERGES} merges, the same ids from both.",
     )
-    timed = rounds(actions, repeats=repeats)
-    report.rows = {name: Row(t, size / 1e6, "MB") for name, t in timed.items()}
+    report.time(actions, size / 1e6, "MB", repeats=repeats)
     for task in ("train", "encode warm", "decode"):
         report.compare(
             f"{task}, ours / tokenizers", f"{task}, ours", f"{task}, tokenizers"

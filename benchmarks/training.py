@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from benchmarks.harness import Action, Report, Row, rounds
+from benchmarks.harness import Action, Report
 from transformer_lib.decoder import GPT2_SMALL, Decoder
 from transformer_lib.training import next_token_loss
 
@@ -166,11 +166,10 @@ def measure(repeats: int = 15) -> list[Report]:
             f"One step of AdamW in float32 on {BATCH} x {LENGTH} tokens, "
             f"{VOCAB_SIZE} words, no dropout, {torch.get_num_threads()} threads.",
         )
-        timed = rounds(actions(size), repeats=repeats, warmup=3)
-        work = float(BATCH * LENGTH)
-        report.rows = {name: Row(t, work, "tokens") for name, t in timed.items()}
+        work = BATCH * LENGTH
+        report.time(actions(size), work, "tokens", repeats=repeats, warmup=3)
         peer, eager = "Hugging Face GPT-2", "Hugging Face GPT-2, eager"
-        for name in (name for name in timed if name != peer):
+        for name in (name for name in report.rows if name != peer):
             report.compare(f"{name} / Hugging Face", name, peer)
         report.compare("ours / Hugging Face, eager", "ours", eager)
         reports.append(report)

@@ -9,25 +9,21 @@ import hashlib
 import re
 import shutil
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from booksite import fonts
+from booksite.build import OF_FIGURES, OF_MODELS, files
 from booksite.node import require_package, run_node
 
 HERE = Path(__file__).parent
 FIGURES = Path("transformer_book/figures")
-MODELS = Path("transformer_book/pretrained/models")
-STYLES = (
-    "book.css",
-    "cells.css",
-    "icons.css",
-    "landing.css",
-    "theme-fixes.css",
-    "print.css",
-)
+STYLES = [
+    f"{name}.css" for name in "book cells icons landing theme-fixes print".split()
+]
 SCRIPTS = ("figure-host.js", "page.js", "scroll.js")
 
 
@@ -39,72 +35,51 @@ def fingerprint(paths: list[Path]) -> str:
     return digest.hexdigest()
 
 
-def is_fresh(stamp: Path, mark: str) -> bool:
-    return stamp.exists() and stamp.read_text() == mark
-
-
-def own_files() -> list[Path]:
-    """This package: a change of it must make every page anew."""
-    return [
-        path for path in HERE.rglob("*") if path.is_file() and path.suffix != ".pyc"
-    ]
-
-
-def figure_files(root: Path) -> list[Path]:
-    """The sources of the live figures: Sphinx copies nothing if no page is stale."""
-    found = (root / FIGURES).rglob("*")
-    return [path for path in found if path.suffix in (".mjs", ".css", ".json")]
+def fill(outdir: Path, mark: str, write: Callable[[], None]) -> None:
+    """Let the folder be written anew, unless it was under the same mark."""
+    stamp = outdir.parent.parent / f"{outdir.name}.sha256"
+    if outdir.is_dir() and stamp.exists() and stamp.read_text() == mark:
+        return
+    shutil.rmtree(outdir, ignore_errors=True)
+    outdir.mkdir(parents=True)
+    write()
+    stamp.write_text(mark)
 
 
 def build_figures(root: Path, outdir: Path) -> None:
     """Bundle the figures as classic scripts, if a source has changed."""
-    mark = fingerprint(figure_files(root))
-    stamp = outdir.parent.parent / "figures.sha256"
-    if is_fresh(stamp, mark) and outdir.is_dir():
-        return
-    require_package(root, "esbuild")
-    shutil.rmtree(outdir, ignore_errors=True)
-    outdir.mkdir(parents=True)
-    run_node(root, str(FIGURES / "bundle.mjs"), "--site", "--outdir", str(outdir))
-    stamp.write_text(mark)
 
+    def write() -> None:
+        require_package(root, "esbuild")
+        run_node(root, str(FIGURES / "bundle.mjs"), "--site", "--outdir", str(outdir))
 
-def weight_files(root: Path) -> list[Path]:
-    """What the trained models for the pages are made from."""
-    found = [*(root / MODELS).rglob("*"), root / FIGURES / "weights.py"]
-    return [path for path in found if path.is_file()]
+    # Sphinx copies nothing if no page is stale.
+    fill(outdir, fingerprint(files(root, *OF_FIGURES)), write)
 
 
 def build_weights(root: Path, outdir: Path) -> None:
     """Pack the trained models as classic scripts, if one has changed."""
-    mark = fingerprint(weight_files(root)) + unicodedata.unidata_version
-    stamp = outdir.parent.parent / "weights.sha256"
-    if is_fresh(stamp, mark) and outdir.is_dir():
-        return
-    from transformer_book.figures.weights import scripts
-    from transformer_book.pretrained import names  # takes seconds, as it brings torch
 
-    shutil.rmtree(outdir, ignore_errors=True)
-    outdir.mkdir(parents=True)
-    for name in names():
-        size = 0
-        for file, text in scripts(name):
-            (outdir / file).write_text(text)
-            size += len(gzip.compress(text.encode()))
-        print(f"weights of {name}: {size} bytes gzipped")
-    stamp.write_text(mark)
+    def write() -> None:
+        from transformer_book.figures.weights import scripts
+        from transformer_book.pretrained import names  # takes seconds: it brings torch
+
+        for name in names():
+            size = 0
+            for file, text in scripts(name):
+                (outdir / file).write_text(text)
+                size += len(gzip.compress(text.encode()))
+            print(f"weights of {name}: {size} bytes gzipped")
+
+    mark = fingerprint(files(root, *OF_MODELS)) + unicodedata.unidata_version
+    fill(outdir, mark, write)
 
 
 def build_fonts(root: Path, outdir: Path) -> None:
     """Cut the typefaces to what the book uses, if one has changed."""
     packages = [require_package(root, face.package) for face in fonts.FACES]
     chosen = [Path(fonts.__file__), *(folder / "package.json" for folder in packages)]
-    mark = fingerprint(chosen)
-    stamp = outdir.parent.parent / "fonts.sha256"
-    if is_fresh(stamp, mark) and outdir.is_dir():
-        return
-    fonts.write_fonts(root, outdir)
-    stamp.write_text(mark)
+    fill(outdir, fingerprint(chosen), lambda: fonts.write_fonts(root, outdir))
 
 
 def copy_katex(root: Path, outdir: Path) -> None:
@@ -131,7 +106,8 @@ def add_assets(app: Sphinx, config: Config) -> None:
         str(HERE / "static"),
         str(made),
     ]
-    sources = own_files() + figure_files(root) + weight_files(root)
+    # A change of this package makes every page anew.
+    sources = files(HERE.parent, "booksite/**/*") + files(root, *OF_FIGURES, *OF_MODELS)
     config.booksite_version = fingerprint(sources)
     app.add_css_file("fonts/fonts.css", priority=840)
     for style in STYLES:

@@ -77,13 +77,7 @@ def drop_scripts(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             raw.children = [nodes.Text(raw.astext().partition("<script>")[0])]
 
 
-def add_host(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
+def add_host(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None:
     """Let a page that has a view load what runs it."""
     if MARK in context.get("body", ""):
         app.add_js_file(HOST, loading_method="defer")

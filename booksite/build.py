@@ -13,20 +13,24 @@ ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "_build"
 PAGES = BUILD / "html"
 STAMP = BUILD / "book.built"
+NOT_BUILT = "The book is not built. Every WARNING and ERROR above must go."
 PARTS = ("_config.yml", "_toc.yml", "*.md", "*.bib", "chapters/*", "booksite/**/*")
-PARTS_OF_FIGURES = (
-    "transformer_book/figures/**/*.mjs",
-    "transformer_book/figures/**/*.css",
-    "transformer_book/figures/**/*.json",
+OF_FIGURES = [f"transformer_book/figures/**/*.{kind}" for kind in ("mjs", "css", "json")]
+OF_MODELS = [
     "transformer_book/figures/weights.py",
     "transformer_book/pretrained/models/*/*",
-)
+]
+
+
+def files(root: Path, *parts: str) -> list[Path]:
+    """The files that these patterns find."""
+    found = [path for part in parts for path in root.glob(part)]
+    return [path for path in found if path.is_file() and path.suffix != ".pyc"]
 
 
 def sources() -> list[Path]:
     """Every file that the book is made of."""
-    found = [path for part in PARTS + PARTS_OF_FIGURES for path in ROOT.glob(part)]
-    return [path for path in found if path.is_file() and path.suffix != ".pyc"]
+    return files(ROOT, *PARTS, *OF_FIGURES, *OF_MODELS)
 
 
 def html_pages(folder: Path) -> list[Path]:
@@ -43,14 +47,19 @@ def is_built() -> bool:
     return all(path.stat().st_mtime <= built for path in sources())
 
 
+def run_jupyter_book(root: Path, *options: str) -> bool:
+    """Build the book in that folder; True when there was no error and no warning."""
+    jupyter_book = str(Path(sys.executable).with_name("jupyter-book"))
+    command = [jupyter_book, "build", "-W", "-n", "--keep-going", str(root), *options]
+    return subprocess.run(command, check=False).returncode == 0
+
+
 def build() -> bool:
-    """Run Jupyter Book; True when there was no error and no warning."""
+    """Build the pages; True when that is done."""
     STAMP.unlink(missing_ok=True)
-    command = ["build", "-W", "-n", "--keep-going", str(ROOT)]
-    jupyter_book = Path(sys.executable).with_name("jupyter-book")
-    done = subprocess.run([str(jupyter_book), *command], check=False)
-    if done.returncode:
+    if not run_jupyter_book(ROOT):
         shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
+        print(f"\n{NOT_BUILT}")
         return False
     STAMP.touch()
     return True
@@ -58,7 +67,6 @@ def build() -> bool:
 
 def main() -> int:
     if not build():
-        print("\nThe book is not built. Every WARNING and ERROR above must go.")
         return 1
     print(f"\nThe book: {PAGES / 'index.html'}")
     print("Open that file, or run `make serve` (python -m booksite.serve).")

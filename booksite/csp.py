@@ -11,7 +11,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
 
 from booksite.build import html_pages
@@ -46,13 +45,7 @@ def sealed(page: str) -> str:
     return SOURCES.sub(sources, page, count=1).replace(PRINT, PRINTS)
 
 
-def add_policy(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
+def add_policy(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None:
     """Put the policy before anything that a page loads."""
     context["metatags"] = META + context.get("metatags", "")
 

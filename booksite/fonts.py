@@ -5,7 +5,6 @@ A few signs that the first lacks come from Noto; code takes its other signs from
 first. Each is cut down to the letters of European text and the signs of the book.
 """
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,9 +106,7 @@ def rule(face: Face) -> str:
 
 
 def write_fonts(root: Path, outdir: Path) -> None:
-    """Write the files and the style sheet that names them."""
-    shutil.rmtree(outdir, ignore_errors=True)
-    outdir.mkdir(parents=True)
+    """Write the files, and the style sheet that names them, into an empty folder."""
     for face in FACES:
         font = cut(require_package(root, face.package) / face.file, face.characters)
         font.save(outdir / f"{face.name}.woff2")

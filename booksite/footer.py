@@ -11,7 +11,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
 
 from booksite.repository import find_repository
@@ -36,44 +35,22 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def newest(history: str) -> dict[str, str]:
-    """The first day that stands above each file in git's log."""
-    found: dict[str, str] = {}
-    for commit in history.split("day "):
-        day, *files = commit.split("\n")
-        for file in filter(None, files):
-            found.setdefault(file, day)
-    return found
+def last_change(folder: Path, file: str) -> str:
+    """The day of a file's last change; nothing where git does not know all of it."""
+    shallow = git(folder, "rev-parse", "--is-shallow-repository").strip() != "false"
+    if shallow or git(folder, "diff", "--name-only", "HEAD", "--", file):
+        return ""
+    kept = ("--invert-grep", f"--grep={RELEASE}", "--", file)
+    return git(folder, "log", "-1", "--format=%cs", *kept).strip()
 
 
-def days(folder: Path) -> dict[str, str]:
-    """For each file the day of its last change, where git has all of its history."""
-    if git(folder, "rev-parse", "--is-shallow-repository").strip() != "false":
-        return {}
-    form = ("--format=format:day %cs", "--name-only", "--relative")
-    log = ("log", *form, "--invert-grep", f"--grep={RELEASE}")
-    changed = git(folder, "diff", "--name-only", "--relative", "HEAD").splitlines()
-    found = newest(git(folder, *log))
-    return {file: day for file, day in found.items() if file not in changed}
-
-
-def remember(app: Sphinx) -> None:
-    app.booksite_days = days(Path(app.srcdir))
-
-
-def add_line(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
-    if doctree is None:
+def add_line(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
+    if tree is None:
         return
-    path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir).as_posix()
+    path = Path(app.env.doc2path(page)).relative_to(app.srcdir).as_posix()
     repository = find_repository()
     address = repository and repository.on_github(path, "HEAD")
-    day = app.booksite_days.get(path)
+    day = last_change(Path(app.srcdir), path)
     parts = [DAY.format(day=day)] if day else []
     parts += [EDIT.format(address=escape(address))] if address else []
     if parts:
@@ -81,5 +58,4 @@ def add_line(
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("builder-inited", remember)
     app.connect("html-page-context", add_line, priority=650)

@@ -45,10 +45,7 @@ def visit_image(self: HTML5Translator, node: nodes.image) -> None:
     self.body[-1] = self.body[-1].replace("<img ", f'<img loading="lazy" {kept}', 1)
 
 
-def depart_image(self: HTML5Translator, node: nodes.image) -> None:
-    HTML5Translator.depart_image(self, node)
-
-
 def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", check_images)
-    app.add_node(nodes.image, override=True, html=(visit_image, depart_image))
+    how = (visit_image, HTML5Translator.depart_image)
+    app.add_node(nodes.image, override=True, html=how)

@@ -6,7 +6,6 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -52,7 +51,7 @@ class tower(nodes.General, nodes.Element):
     """Where the tower stands, until all titles are known."""
 
 
-class Tower(Directive):
+class Tower(SphinxDirective):
     """`{tower}`: every chapter a block, from the ground up, that leads to it."""
 
     def run(self) -> list[nodes.Node]:
@@ -64,18 +63,17 @@ def build_tower(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         root = app.env.get_doctree(app.config.root_doc)
         trees = root.findall(addnodes.toctree)
         pages = [page for tree in trees for _, page in tree["entries"]]
-        blocks = [block(app, docname, page) for page in pages if NUMBERED.match(page)]
+        blocks = [
+            BLOCK.format(
+                link=app.builder.get_relative_uri(docname, page),
+                number=int(number[1]),
+                title=escape(app.env.titles[page].astext()),
+            )
+            for page in pages
+            if (number := NUMBERED.match(page))
+        ]
         html = TOWER.format(blocks="".join(blocks))
         place.replace_self(nodes.raw("", html, format="html"))
-
-
-def block(app: Sphinx, docname: str, page: str) -> str:
-    number = NUMBERED.match(page)
-    return BLOCK.format(
-        link=app.builder.get_relative_uri(docname, page),
-        number=int(number[1]) if number else "",
-        title=escape(app.env.titles[page].astext()),
-    )
 
 
 def setup(app: Sphinx) -> None:

@@ -9,7 +9,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
@@ -29,15 +28,16 @@ def configure(app: Sphinx, config: Config) -> None:
         raise ConfigError(str(error)) from None
     app.repository = repository
     config.booksite_stamp = repository.stamp if repository else ""
-    options = config.html_theme_options
-    colab = bool(repository and repository.in_colab(""))
-    options["launch_buttons"] = {
-        "colab_url": COLAB if colab else "",
-        "binderhub_url": BINDER if colab else "",
-        "notebook_interface": "jupyterlab",
+    there = repository if repository and repository.in_colab("") else None
+    config.html_theme_options |= {
+        "launch_buttons": {
+            "colab_url": COLAB if there else "",
+            "binderhub_url": BINDER if there else "",
+            "notebook_interface": "jupyterlab",
+        },
+        "repository_url": there.url if there else "",
+        "repository_branch": there.ref if there else "",
     }
-    options["repository_url"] = repository.url if repository and colab else ""
-    options["repository_branch"] = repository.ref if repository and colab else ""
 
 
 def stamp_source(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -46,16 +46,10 @@ def stamp_source(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = stamped(source[0], app.config.booksite_stamp)
 
 
-def add_badge(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
+def add_badge(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
     """Put the badge under the title of a notebook's page."""
-    address = app.repository and app.repository.in_colab(f"{pagename}.ipynb")
-    if doctree is None or not address or context["page_source_suffix"] != ".ipynb":
+    address = app.repository and app.repository.in_colab(f"{page}.ipynb")
+    if tree is None or not address or context["page_source_suffix"] != ".ipynb":
         return
     before, title, after = context["body"].partition(END_OF_TITLE)
     context["body"] = before + title + BADGE.format(address=escape(address)) + after

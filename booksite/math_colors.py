@@ -9,22 +9,9 @@ import re
 
 ROLES = {"Q": "query", "q": "query", "K": "key", "k": "key", "V": "value", "v": "value"}
 WORDS = {
-    r"\text",
-    r"\textbf",
-    r"\textit",
-    r"\texttt",
-    r"\mathrm",
-    r"\mathtt",
-    r"\operatorname",
-    r"\operatorname*",
-    r"\begin",
-    r"\end",
-    r"\label",
-    r"\tag",
-    r"\htmlClass",
-    r"\query",
-    r"\key",
-    r"\value",
+    *(r"\text", r"\textbf", r"\textit", r"\texttt", r"\mathrm", r"\mathtt"),
+    *(r"\operatorname", r"\operatorname*", r"\begin", r"\end", r"\label", r"\tag"),
+    *(r"\htmlClass", r"\query", r"\key", r"\value"),
 }
 TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|.", re.DOTALL)
 

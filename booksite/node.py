@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from sphinx.errors import ExtensionError
 
@@ -37,16 +38,17 @@ def require_package(root: Path, name: str) -> Path:
     return folder
 
 
-def run_node(root: Path, *arguments: str) -> None:
-    """Run a script to its end.
+def run_node(root: Path, *arguments: str, **options: Any) -> str:
+    """What a script prints, which runs to its end.
 
     Raises:
         ExtensionError: it failed; its own words are in the message.
     """
     command = [node_program(), *arguments]
     done = subprocess.run(
-        command, cwd=root, capture_output=True, text=True, check=False
+        command, cwd=root, capture_output=True, encoding="utf-8", check=False, **options
     )
     if done.returncode:
         said = (done.stderr or done.stdout).strip()
         raise ExtensionError(f"`node {' '.join(arguments)}` failed:\n{said}")
+    return done.stdout

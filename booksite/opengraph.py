@@ -61,21 +61,13 @@ def shortened(text: str) -> str:
 
 def description(doctree: nodes.document) -> str:
     """The first sentences of a page."""
+    apart = [part for part in doctree.findall() if isinstance(part, NO_TEXT)]
+    left_out = {p for part in apart for p in part.findall(nodes.paragraph)}
     said = ""
     for paragraph in doctree.findall(nodes.paragraph):
-        if len(said) >= LEAST:
-            break
-        if not any(isinstance(part, NO_TEXT) for part in ancestors(paragraph)):
+        if len(said) < LEAST and paragraph not in left_out:
             said += f" {paragraph.astext()}"
     return shortened(said)
-
-
-def ancestors(node: nodes.Node) -> list[nodes.Node]:
-    found = []
-    while node.parent:
-        node = node.parent
-        found.append(node)
-    return found
 
 
 def meta(name: str, content: str) -> str:
@@ -106,16 +98,10 @@ def previews(app: Sphinx, page: str, title: str, said: str) -> dict[str, str]:
     }
 
 
-def add_tags(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
-    said = PLAIN.get(pagename) or (description(doctree) if doctree else "")
+def add_tags(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
+    said = PLAIN.get(page) or (description(tree) if tree else "")
     title = re.sub("<[^>]+>", "", context.get("title", "")) or app.config.html_title
-    tags = {"description": said} | previews(app, pagename, title, said)
+    tags = {"description": said} | previews(app, page, title, said)
     written = "".join(meta(name, text) for name, text in tags.items() if text)
     context["metatags"] = context.get("metatags", "") + written
 

@@ -5,14 +5,13 @@ figure is its static twin, in the print style of the site.
 """
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Error, PdfMargins, sync_playwright
+from playwright.sync_api import Error, PdfMargins
 
-from booksite.build import BUILD, ROOT
-from tools.chromium import FLAGS, find_chromium
+from booksite.build import BUILD, NOT_BUILT, ROOT, run_jupyter_book
+from tools.chromium import find_chromium, start_chromium
 
 FOLDER = BUILD / "pdf"
 PAGE = FOLDER / "_build/singlehtml/intro.html"
@@ -29,25 +28,13 @@ FOOTER = (
 MARGINS: PdfMargins = {"top": "18mm", "bottom": "20mm", "left": "20mm", "right": "20mm"}
 
 
-def build_page(root: Path = ROOT, folder: Path = FOLDER) -> bool:
-    """Write the whole book as one page; True when nothing was wrong with it."""
-    jupyter_book = str(Path(sys.executable).with_name("jupyter-book"))
-    command = [jupyter_book, "build", "-W", "-n", "--keep-going", str(root)]
-    command += ["--builder", "singlehtml", "--path-output", str(folder)]
-    if subprocess.run(command, check=False).returncode == 0:
-        return True
-    shutil.rmtree(folder, ignore_errors=True)
-    return False
-
-
 def print_page(page: Path, pdf: Path, program: str) -> None:
     """Print an HTML file; the PDF has its headings as outline, and is tagged.
 
     Raises:
         playwright.sync_api.Error: the browser does not start, or cannot read the page.
     """
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS])
+    with start_chromium(program) as browser:
         context = browser.new_context(java_script_enabled=False, color_scheme="light")
         tab = context.new_page()
         tab.set_default_timeout(10 * MINUTE)
@@ -63,7 +50,6 @@ def print_page(page: Path, pdf: Path, program: str) -> None:
             header_template="<span></span>",
             footer_template=FOOTER,
         )
-        browser.close()
 
 
 def main() -> int:
@@ -71,8 +57,10 @@ def main() -> int:
     if program is None:
         print(NO_BROWSER)
         return 1
-    if not build_page():
-        print("\nThe book is not built. Every WARNING and ERROR above must go.")
+    options = ["--builder", "singlehtml", "--path-output", str(FOLDER)]
+    if not run_jupyter_book(ROOT, *options):
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        print(f"\n{NOT_BUILT}")
         return 1
     try:
         print_page(PAGE, PDF, program)

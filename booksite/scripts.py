@@ -6,7 +6,6 @@ after the page is there. The search page keeps its order: it searches as it load
 
 from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
 
 AT_ONCE = ("documentation_options.js",)
@@ -22,14 +21,8 @@ def deferred(script: Any) -> Any:
     return type(script)(name, priority=script.priority, **given)
 
 
-def defer(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
-    if pagename == "search":
+def defer(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None:
+    if page == "search":
         app.add_js_file(TERMS)
     else:
         context["script_files"] = [deferred(one) for one in context["script_files"]]

@@ -7,12 +7,13 @@ Playwright's synchronous interface can be started only once in a thread.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-from tools.chromium import FLAGS, find_chromium
+from tools.chromium import find_chromium
+from tools.chromium import start_chromium as chromium_of_tools
 
 MISSING = (
     "no Chromium found, so the pages are NOT tested in a browser; install one "
@@ -29,14 +30,9 @@ def require_chromium() -> str:
     pytest.skip(MISSING)
 
 
-@contextmanager
-def start_chromium() -> Iterator[Browser]:
+def start_chromium() -> AbstractContextManager[Browser]:
     """A headless browser, one for each thread."""
-    program = require_chromium()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS])
-        yield browser
-        browser.close()
+    return chromium_of_tools(require_chromium())
 
 
 @pytest.fixture(scope="session")

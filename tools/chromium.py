@@ -2,17 +2,16 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
 
 # The headless shell is the same engine without windows: it opens a page in half the
 # time, so it comes first where a system has it.
-NAMES = (
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-)
+NAMES = """chromium-headless-shell chromium chromium-browser
+google-chrome google-chrome-stable""".split()
 PATHS = (
     "/usr/bin/chromium-headless-shell",
     "/usr/bin/chromium",
@@ -37,3 +36,12 @@ def find_chromium() -> str | None:
     on_path = (shutil.which(name) for name in NAMES)
     in_place = (path for path in PATHS if Path(path).exists())
     return next(filter(None, [*in_place, *on_path]), None)
+
+
+@contextmanager
+def start_chromium(program: str) -> Iterator[Browser]:
+    """A headless browser, one for each thread."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS])
+        yield browser
+        browser.close()

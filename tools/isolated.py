@@ -13,43 +13,16 @@ import tempfile
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL
 
 import nbformat
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-FAILURES = (CellExecutionError, CellTimeoutError, DeadKernelError)
+from tools.kernels import FAILURES, THREADS, manager_of, without_outputs
+
 CELL_TIMEOUT = 600  # seconds, on a slow machine
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-LAUNCH = ["-m", "ipykernel_launcher", "-f", "{connection_file}"]
-
-
-def manager_of(python: str) -> type[AsyncKernelManager]:
-    """A kernel manager that starts this Python, whatever the machine has registered."""
-
-    class OneSpec(KernelSpecManager):
-        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-            argv = [python, *LAUNCH]
-            return KernelSpec(argv=argv, display_name=kernel_name, language="python")
-
-    class Manager(AsyncKernelManager):
-        def _kernel_spec_manager_default(self) -> KernelSpecManager:
-            return OneSpec()
-
-    return Manager
-
-
-def without_outputs(path: Path) -> nbformat.NotebookNode:
-    """The notebook as if it had never run."""
-    notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    return notebook
 
 
 def run_isolated(
@@ -60,7 +33,6 @@ def run_isolated(
         tempfile.TemporaryDirectory(prefix="isolated-") as folder,
         tempfile.TemporaryDirectory(prefix="ipython-") as settings,
     ):
-        own = {"IPYTHONDIR": settings}
         client = NotebookClient(
             notebook,
             kernel_manager_class=manager_of(python),
@@ -70,7 +42,7 @@ def run_isolated(
             store_widget_state=False,
         )
         try:
-            client.execute(env={**environment, **own}, stderr=DEVNULL)
+            client.execute(env={**environment, "IPYTHONDIR": settings}, stderr=DEVNULL)
         except FAILURES as error:
             return str(error) or type(error).__name__
     return ""
@@ -80,7 +52,8 @@ def run_and_report(path: Path, python: str) -> bool:
     """Run one notebook and print what became of it."""
     started = time.monotonic()
     environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
-    failure = run_isolated(without_outputs(path), python, environment)
+    notebook = without_outputs(nbformat.read(path, as_version=4))
+    failure = run_isolated(notebook, python, environment)
     seconds = time.monotonic() - started
     word = "FAILED" if failure else "ok"
     print(f"{path.stem:24} {word:6} {seconds:4.0f} s", failure, flush=True)
@@ -93,10 +66,9 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
+    run = partial(run_and_report, python=asked.python)
     with ThreadPoolExecutor(asked.jobs) as pool:
-        done = list(
-            pool.map(lambda path: run_and_report(path, asked.python), asked.notebooks)
-        )
+        done = list(pool.map(run, asked.notebooks))
     print(f"{sum(done)} of {len(done)} notebooks ran from top to bottom")
     return 0 if all(done) else 1
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
-from nbval.kernel import NbvalKernelspecManager
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
 
 # One thread: two notebooks run at once, and sums keep one order of terms.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+FAILURES = (CellExecutionError, CellTimeoutError, DeadKernelError)
 FOLDER = Path(__file__).resolve().parents[1] / "_build/ipython"
 NO_HISTORY = "c.HistoryManager.enabled = False\n"
 # Personal settings that would change what a cell prints.
@@ -35,8 +38,24 @@ def ipython_folder() -> Path:
     return FOLDER
 
 
-class OwnKernel(AsyncKernelManager):
-    """Starts the kernel of this environment, whatever the machine has registered."""
+def manager_of(python: str) -> type[AsyncKernelManager]:
+    """A kernel manager that starts this Python, whatever the machine has registered."""
+    argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
 
-    def _kernel_spec_manager_default(self) -> NbvalKernelspecManager:
-        return NbvalKernelspecManager()
+    class OneSpec(KernelSpecManager):
+        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+            return KernelSpec(argv=argv, display_name=kernel_name, language="python")
+
+    class Manager(AsyncKernelManager):
+        def _kernel_spec_manager_default(self) -> KernelSpecManager:
+            return OneSpec()
+
+    return Manager
+
+
+def without_outputs(notebook: NotebookNode) -> NotebookNode:
+    """The notebook as if it had never run; done in place, and returned."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook

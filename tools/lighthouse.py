@@ -14,18 +14,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
-from booksite.build import PAGES, html_pages
-from booksite.node import node_program
+from booksite.build import PAGES, ROOT, html_pages
+from booksite.node import run_node
 from booksite.serve import serving
 from tools.chromium import find_chromium
 
-ROOT = Path(__file__).parents[1]
-PROGRAM = ROOT / "node_modules/lighthouse/cli/index.js"
+PROGRAM = "node_modules/lighthouse/cli/index.js"
 LEAST = {"performance": 95, "accessibility": 100, "best-practices": 100, "seo": 100}
 RUNS = 3
 PRESET = 4.0  # times slower
@@ -37,7 +34,6 @@ FLAGS = (
     f"--only-categories={','.join(LEAST)}",
     "--chrome-flags=--headless=new --no-sandbox --disable-gpu",
 )
-SLOWER = "--throttling.cpuSlowdownMultiplier={:.2f}"
 Marks = dict[str, int]
 
 
@@ -45,18 +41,11 @@ def run_once(url: str, browser: str, slower: float = PRESET) -> dict[str, Any]:
     """Return Lighthouse's report of one visit on a processor made so much slower.
 
     Raises:
-        RuntimeError: it made none; its own words are in the message.
+        ExtensionError: it made none; its own words are in the message.
     """
-    done = subprocess.run(
-        [node_program(), str(PROGRAM), url, *FLAGS, SLOWER.format(slower)],
-        env=os.environ | {"CHROME_PATH": browser},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    if done.returncode or not done.stdout:
-        raise RuntimeError(f"lighthouse {url} failed:\n{done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout)
+    asked = (PROGRAM, url, *FLAGS, f"--throttling.cpuSlowdownMultiplier={slower:.2f}")
+    said = run_node(ROOT, *asked, env=os.environ | {"CHROME_PATH": browser})
+    return json.loads(said)
 
 
 def slowdown(report: dict[str, Any]) -> float:

@@ -11,26 +11,15 @@ from subprocess import DEVNULL
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import (
-    CellExecutionError,
-    CellTimeoutError,
-    DeadKernelError,
-)
-from nbval.kernel import CURRENT_ENV_KERNEL_NAME
 
 from tools.exercises import with_stubs
-from tools.kernels import OwnKernel, kernel_environment
+from tools.kernels import FAILURES, kernel_environment, manager_of, without_outputs
 from tools.notebook_form import large_outputs, normalize, read, text_of
 from tools.stills import put_stills
 
 ROOT = Path(__file__).resolve().parent.parent
-FAILURES = (
-    CellExecutionError,
-    CellTimeoutError,
-    DeadKernelError,
-    SyntaxError,  # in a solution, before anything runs
-    ValueError,  # a solution that leaves nothing to find
-)
+# In a solution, before anything runs: it cannot be read, or leaves nothing to find.
+BAD_SOLUTION = (SyntaxError, ValueError)
 CELL_TIMEOUT = 300  # seconds, on a slow machine; a chapter is to take at most 60
 
 
@@ -41,13 +30,9 @@ def execute(
 
     The number of every cell is added to `begun` when it starts.
     """
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
     client = NotebookClient(
-        notebook,
-        kernel_manager_class=OwnKernel,
-        kernel_name=CURRENT_ENV_KERNEL_NAME,
+        without_outputs(notebook),
+        kernel_manager_class=manager_of(sys.executable),
         timeout=CELL_TIMEOUT,
         resources={"metadata": {"path": str(folder)}},
         store_widget_state=False,
@@ -85,7 +70,7 @@ def run_in_place(path: Path) -> bool:
         with_stubs(notebook)
         normalize(execute(notebook, path.parent, begun))
         text = text_of(put_stills(notebook))
-    except FAILURES as error:
+    except (*FAILURES, *BAD_SOLUTION) as error:
         where = last_cell(notebook, begun)
         print(f"{error}\n{path}: failed in {where}; the file is as it was")
         return False
@@ -105,9 +90,8 @@ def draw_stills(path: Path) -> bool:
 
 def in_stored_form(path: Path) -> bool:
     """Say whether the file already is what `normalize` would write."""
-    good = text_of(normalize(with_stubs(read(path)))) == path.read_text(
-        encoding="utf-8"
-    )
+    wanted = text_of(normalize(with_stubs(read(path))))
+    good = wanted == path.read_text(encoding="utf-8")
     if not good:
         print(f"{path}: not in its stored form; run `make notebooks NB={path}`")
     return good
@@ -118,9 +102,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path)
     parser.add_argument("--check", action="store_true", help="only check the form")
-    parser.add_argument(
-        "--stills", action="store_true", help="only draw the figures' stills anew"
-    )
+    parser.add_argument("--stills", action="store_true", help="only draw stills anew")
     asked = parser.parse_args()
     paths = asked.notebooks or sorted((ROOT / "chapters").glob("*.ipynb"))
     missing = [path for path in paths if not path.is_file()]

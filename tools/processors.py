@@ -15,20 +15,12 @@ from tools.kernels import kernel_environment
 from tools.stages import ROOT
 from tools.strict_run import strict_command
 
-
-def held_to(aten: str, mkl: str, onednn: str) -> dict[str, str]:
-    """Return the settings that hold PyTorch's three libraries to instructions."""
-    return {
-        "ATEN_CPU_CAPABILITY": aten,
-        "MKL_ENABLE_INSTRUCTIONS": mkl,
-        "ONEDNN_MAX_CPU_ISA": onednn,
-    }
-
-
+# What holds PyTorch's three libraries to instructions.
+SETTINGS = ("ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
 PROCESSORS = {
-    "as it is": {},
-    "AVX2": held_to("avx2", "AVX2", "AVX2"),
-    "SSE4.2": held_to("default", "SSE4_2", "SSE41"),
+    "as it is": (),
+    "AVX2": ("avx2", "AVX2", "AVX2"),
+    "SSE4.2": ("default", "SSE4_2", "SSE41"),
 }
 
 
@@ -38,9 +30,9 @@ def main() -> int:
     notebooks = asked or sorted((ROOT / "chapters").glob("*.ipynb"))
     command = [*strict_command(notebooks, processes=2), "--every-failure"]
     red = []
-    for name, settings in PROCESSORS.items():
+    for name, held in PROCESSORS.items():
         print(f"\n━━━ {name} ━━━", flush=True)
-        environment = kernel_environment() | settings
+        environment = kernel_environment() | dict(zip(SETTINGS, held, strict=False))
         if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode:
             red.append(name)
     print(f"changed under: {', '.join(red)}" if red else "the same under all of them")

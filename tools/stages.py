@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +13,9 @@ from tools.strict_run import strict_command
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv" / "bin"
-OF_THE_BOOK = ("site", "jupyter")
-OF_THE_FIGURES = ("figures",)
-OF_THE_NOTEBOOKS = ("notebooks", "tools")
-OF_COLAB = ("colab",)
+# Where the tests of a folder run; those that are not named are of the library.
+OF_THE_BOOK, OF_THE_NOTEBOOKS = ("site", "jupyter"), ("notebooks", "tools")
+ELSEWHERE = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, "figures", "colab"}
 # These start two browsers at once, or want the machine for themselves, and print.
 ALONE = [f"tests/site/test_{name}.py" for name in ("pages", "weights", "lighthouse")]
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
@@ -50,58 +49,41 @@ def folders_of_tests() -> list[str]:
     return sorted({path.parent.name for path in found})
 
 
-def pytest(*arguments: str) -> list[str]:
-    """Return a pytest command on folders or files of `tests`, or with options."""
-    return [sys.executable, "-m", "pytest", *arguments]
-
-
 def check(title: str, *command: str) -> Stage:
     """Return a stage that is one check: it passes or fails as a whole."""
-    return Stage("lint", title, list(command), plain, counts_tests=False)
+    tool, *arguments = command
+    return Stage("lint", title, [str(VENV / tool), *arguments], plain, False)
 
 
-def library_tests() -> list[str]:
-    """Return the command for all folders that belong to no other stage."""
-    others = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, *OF_THE_FIGURES, *OF_COLAB}
-    mine = [f"tests/{name}" for name in folders_of_tests() if name not in others]
-    return pytest(*TWO_AT_ONCE, *COVERAGE, *mine)
-
-
-def some_tests(names: tuple[str, ...], *options: str) -> list[str]:
-    """Return the command for those of the named folders that hold tests."""
-    there = [f"tests/{name}" for name in names if name in folders_of_tests()]
-    return pytest(*options, *there)
-
-
-def left_out(files: list[str]) -> list[str]:
-    """Return pytest's options that leave these files out."""
-    return [f"--ignore={file}" for file in files]
+def tests(group: str, title: str, folders: Iterable[str], *options: str) -> Stage:
+    """Return a stage of the tests in those of the folders that hold some."""
+    there = [f"tests/{name}" for name in folders if name in folders_of_tests()]
+    command = [sys.executable, "-m", "pytest", *options, *there]
+    return Stage(group, title, command, one_thread)
 
 
 def stages() -> list[Stage]:
     """Return all stages; the slow ones last."""
     notebooks = sorted((ROOT / "chapters").glob("*.ipynb"))
     build = [sys.executable, "-m", "booksite.build"]
+    library = [name for name in folders_of_tests() if name not in ELSEWHERE]
+    rest = [f"--ignore={file}" for file in ALONE]
+    every_page = [sys.executable, "-m", "pytest", *ALONE]
     return [
-        check("ruff check", str(VENV / "ruff"), "check"),
-        check("ruff format", str(VENV / "ruff"), "format", "--check"),
-        check("mypy", str(VENV / "mypy")),
-        check("prettier", str(VENV / "npx"), "prettier", "--check", "."),
-        check("eslint", str(VENV / "npx"), "eslint", "."),
-        check("tsc", str(VENV / "npx"), "tsc"),
+        check("ruff check", "ruff", "check"),
+        check("ruff format", "ruff", "format", "--check"),
+        check("mypy", "mypy"),
+        check("prettier", "npx", "prettier", "--check", "."),
+        check("eslint", "npx", "eslint", "."),
+        check("tsc", "npx", "tsc"),
         Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
-        Stage("library", "library", library_tests(), one_thread),
-        Stage(
-            "figures",
-            "figures in the browser",
-            some_tests(OF_THE_FIGURES, *TWO_AT_ONCE),
-            one_thread,
-        ),
-        Stage(
+        tests("library", "library", library, *TWO_AT_ONCE, *COVERAGE),
+        tests("figures", "figures in the browser", ["figures"], *TWO_AT_ONCE),
+        tests(
             "rules",
             "rules of the notebooks, and the tools",
-            some_tests(OF_THE_NOTEBOOKS, *TWO_AT_ONCE),
-            one_thread,
+            OF_THE_NOTEBOOKS,
+            *TWO_AT_ONCE,
         ),
         Stage(
             "notebooks",
@@ -109,15 +91,14 @@ def stages() -> list[Stage]:
             strict_command(notebooks, processes=2),
             kernel_environment,
         ),
-        Stage(
-            "colab", "notebooks in Colab's stand-in", some_tests(OF_COLAB), one_thread
-        ),
+        tests("colab", "notebooks in Colab's stand-in", ["colab"]),
         Stage("site", "build of the book", build, plain, counts_tests=False),
-        Stage(
+        tests(
             "site",
             "the built book, and its figures in Jupyter",
-            some_tests(OF_THE_BOOK, *TWO_AT_ONCE, *left_out(ALONE)),
-            one_thread,
+            OF_THE_BOOK,
+            *TWO_AT_ONCE,
+            *rest,
         ),
-        Stage("site", "every page of the built book", pytest(*ALONE), plain),
+        Stage("site", "every page of the built book", every_page, plain),
     ]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
 from nbformat import NotebookNode
+from sphinx.errors import ExtensionError
+
+from booksite.node import run_node
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "transformer_book" / "figures" / "still.mjs"
@@ -33,18 +34,11 @@ def draw(figures: list[dict[str, object]]) -> list[str]:
     """
     if not figures:
         return []
-    node = Path(sys.executable).with_name("node")
-    done = subprocess.run(
-        [str(node), str(SCRIPT)],
-        input=json.dumps(figures),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise ValueError(f"a figure has no still picture: {done.stderr.strip()}")
-    stills: list[str] = json.loads(done.stdout)
-    return stills
+    try:
+        stills = run_node(ROOT, str(SCRIPT), input=json.dumps(figures))
+    except ExtensionError as error:
+        raise ValueError(f"a figure has no still picture: {error}") from None
+    return json.loads(stills)
 
 
 def with_stills(texts: list[str]) -> list[str]:

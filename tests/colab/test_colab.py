@@ -17,7 +17,8 @@ import pytest
 from stand_in import ADDRESS, TAG, environment, make_colab, make_repository
 
 from booksite.colab import stamped
-from tools.isolated import run_isolated, without_outputs
+from tools.isolated import run_isolated
+from tools.kernels import without_outputs
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -119,7 +120,7 @@ def test_every_set_up_cell_runs_and_says_nothing(colab: Colab) -> None:
 
 @pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
 def test_notebook_runs_alone(path: Path, colab: Colab) -> None:
-    notebook = without_outputs(path)
+    notebook = without_outputs(nbformat.read(path, as_version=4))
     assert run_isolated(notebook, colab.python, colab.environment) == ""
 
 

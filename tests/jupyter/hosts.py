@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,7 @@ def classic_python() -> str:
 class Host:
     """A notebook server, and where things are on its pages (CSS selectors)."""
 
+    python: Callable[[], str]
     command: tuple[str, ...]
     address: str
     cell: str
@@ -47,13 +48,13 @@ class Host:
     """In JavaScript: whether a cell may be run already."""
     environment: tuple[tuple[str, str], ...] = ()
 
-    def start(self, python: str, port: int, token: str, work: Path) -> list[str]:
-        """The command line of the server."""
-        known = {"port": port, "token": token, "work": work}
-        return [python, "-m", *(word.format(**known) for word in self.command)]
+    def start(self, **known: object) -> list[str]:
+        """The command line of the server, where port, token and work are known."""
+        return [self.python(), "-m", *(word.format(**known) for word in self.command)]
 
 
 JUPYTERLAB = Host(
+    python=book_python,
     command=(
         "jupyterlab",
         "--no-browser",
@@ -75,6 +76,7 @@ JUPYTERLAB = Host(
     environment=(("JUPYTER_NO_CONFIG", "1"),),
 )
 CLASSIC_NOTEBOOK = Host(
+    python=classic_python,
     command=(
         "notebook",
         "--no-browser",
@@ -95,6 +97,7 @@ CLASSIC_NOTEBOOK = Host(
     ready="window.Jupyter?.notebook?.kernel?.widget_manager &&"
     " document.querySelector('.kernel_idle_icon')",
 )
+HOSTS = {"jupyterlab": JUPYTERLAB, "classic": CLASSIC_NOTEBOOK}
 
 
 def free_port() -> int:
@@ -136,21 +139,17 @@ def write_notebook(path: Path, cells: tuple[str, ...]) -> None:
 
 
 @contextmanager
-def serving(
-    host: Host, python: str, cells: tuple[str, ...], folder: Path
-) -> Iterator[str]:
+def serving(host: Host, cells: tuple[str, ...], folder: Path) -> Iterator[str]:
     """The address of a notebook with these cells."""
     work = folder / "work"
     work.mkdir()
     write_notebook(work / "figure.ipynb", cells)
     token, port = secrets.token_hex(16), free_port()
-    command = host.start(python, port, token, work)
-    environment = own_environment(folder) | dict(host.environment)
+    command = host.start(port=port, token=token, work=work)
+    own = own_environment(folder) | dict(host.environment)
     log = folder / "server.log"
     with log.open("wb") as sink:
-        server = subprocess.Popen(
-            command, cwd=work, env=environment, stdout=sink, stderr=sink
-        )
+        server = subprocess.Popen(command, cwd=work, env=own, stdout=sink, stderr=sink)
         try:
             wait_for(f"http://127.0.0.1:{port}/api", server, log)
             yield f"http://127.0.0.1:{port}/{host.address}?token={token}"

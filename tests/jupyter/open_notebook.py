@@ -3,20 +3,10 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from hosts import (
-    CLASSIC_NOTEBOOK,
-    JUPYTERLAB,
-    Host,
-    book_python,
-    classic_python,
-)
+from hosts import Host, serving
 from playwright.sync_api import Browser, Locator, Page, expect
-
-HOSTS = {
-    "jupyterlab": (JUPYTERLAB, book_python),
-    "classic": (CLASSIC_NOTEBOOK, classic_python),
-}
 
 
 class Notebook:
@@ -47,10 +37,6 @@ class Notebook:
         expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=90_000)  # torch
         return cell
 
-    def says(self, number: int, text: str) -> None:
-        """Run a cell; it prints just this."""
-        expect(self.run(number).locator(self.host.printed)).to_have_text(text)
-
     def comes_to_say(self, number: int, text: str) -> None:
         """Run a cell again and again, until what the page sent has come to Python."""
         for _ in range(10):
@@ -62,18 +48,17 @@ class Notebook:
                 continue
         expect(printed).to_have_text(text)
 
-    def move(self, handle: Locator) -> None:
-        """Move a slider by one step, to the right."""
-        handle.focus()
-        self.page.keyboard.press("ArrowRight")
-
 
 @contextmanager
 def opened(
-    chromium: Browser, address: str, host: Host, cells: tuple[str, ...]
+    chromium: Browser, host: Host, cells: tuple[str, ...], folder: Path
 ) -> Iterator[Notebook]:
-    """The notebook in a browser, which must have raised no error in the end."""
-    with chromium.new_context(viewport={"width": 1280, "height": 1400}) as context:
+    """A notebook of these cells, which must have raised no error in the end."""
+    view = {"width": 1280, "height": 1400}
+    with (
+        serving(host, cells, folder) as address,
+        chromium.new_context(viewport=view) as context,
+    ):
         page = context.new_page()
         page.set_default_timeout(30_000)
         expect.set_options(timeout=30_000)

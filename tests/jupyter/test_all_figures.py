@@ -11,8 +11,8 @@ import pytest
 from browser import require_chromium
 from figure_examples import EXAMPLES
 from figure_page import said_of
-from hosts import serving
-from open_notebook import HOSTS, Notebook, opened
+from hosts import HOSTS
+from open_notebook import Notebook, opened
 from playwright.sync_api import Browser, Locator, expect
 
 from transformer_book.figures import KVCacheStepper
@@ -40,6 +40,13 @@ CELLS = (
     "driven = drive(KVCacheStepper(), KVCacheStepper.written, prompt=field)\n"
     "driven",
     "print(repr(driven.figure.prompt), 'step', driven.figure.step)",
+    "import ipywidgets, traitlets\n"
+    "mask = figures['softmax_mask']\n"
+    "sliders = [ipywidgets.FloatSlider(max=2, step=0.5) for _ in range(2)]\n"
+    "traitlets.link((sliders[0], 'value'), (mask, 'temperature'))\n"
+    "ipywidgets.jslink((sliders[1], 'value'), (mask, 'temperature'))\n"
+    "ipywidgets.VBox(sliders)",
+    "print(mask.selected, mask.scores[3][1], mask.temperature, sliders[0].value)",
 )
 MODELS = 5  # of the figures: each of these says where its model runs
 
@@ -112,18 +119,34 @@ def field_drives_a_figure(notebook: Notebook) -> None:
     notebook.comes_to_say(5, f"'A name' step {want.step}")
 
 
+def mouse_and_sliders_move_a_figure(notebook: Notebook) -> None:
+    """One slider by way of Python, one in the page; no key reaches the notebook."""
+    live = figure(notebook, "softmax_mask")
+    temperature = live.locator("output").first
+    handles = notebook.run(6).locator(notebook.host.handle)
+    expect(handles).to_have_count(2)
+    for handle, shown in ((handles.nth(0), "0.50"), (handles.nth(1), "1.00")):
+        handle.focus()
+        notebook.page.keyboard.press("ArrowRight")
+        expect(temperature).to_have_text(shown)
+    cell = live.locator("[data-row='3'][data-col='1']").first
+    cell.click()
+    for key in ("+", "b", "ArrowRight", "ArrowLeft", "Escape", "Enter"):
+        notebook.page.keyboard.press(key)
+    expect(cell).to_have_attribute("aria-label", re.compile("score 0.9"))
+    expect(cell).to_have_attribute("aria-selected", "true")
+    notebook.comes_to_say(7, "[3, 1] 0.9 1.0 1.0")
+
+
 @pytest.mark.parametrize("name", HOSTS)
 def test_all_figures_live_in_a_notebook_both_ways(
     name: str, chromium: Browser, tmp_path: Path
 ) -> None:
     require_chromium()
-    host, python = HOSTS[name]
-    with (
-        serving(host, python(), CELLS, tmp_path) as address,
-        opened(chromium, address, host, CELLS) as notebook,
-    ):
+    with opened(chromium, HOSTS[name], CELLS, tmp_path) as notebook:
         all_are_alive(notebook)
         python_hears_each(notebook)
         each_follows_python(notebook)
         page_computes_for_python(notebook)
         field_drives_a_figure(notebook)
+        mouse_and_sliders_move_a_figure(notebook)

@@ -2,14 +2,14 @@
 
 import os
 import sys
-from pathlib import Path
 
 import nbformat.v4 as nb
 import pytest
 from nbformat import NotebookNode, writes
 
 from tools import isolated
-from tools.isolated import run_isolated, without_outputs
+from tools.isolated import run_isolated
+from tools.kernels import without_outputs
 
 EMPTY = "import os\nassert os.listdir() == []\nprint('ran')"
 DEAD = "import os\nos._exit(3)"
@@ -39,11 +39,10 @@ def test_what_fails_is_told_and_the_rest_not_run(source: str, told: str) -> None
     assert cells.cells[2].execution_count is None
 
 
-def test_old_outputs_are_not_taken_for_new_ones(tmp_path: Path) -> None:
+def test_old_outputs_are_not_taken_for_new_ones() -> None:
     cells = notebook("x = 1")
     cells.cells[0].outputs = [nb.new_output("stream", text="old")]
-    (tmp_path / "a.ipynb").write_text(writes(cells))
-    assert without_outputs(tmp_path / "a.ipynb").cells[0].outputs == []
+    assert without_outputs(cells).cells[0].outputs == []
 
 
 @pytest.mark.parametrize(("failures", "code"), [({}, 0), ({"b": "It broke"}, 1)])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tools.setup.assets import bring_assets
@@ -24,29 +25,26 @@ def own_version(venv: Path) -> str:
     return "".join(line for line in lines if line.startswith("version"))
 
 
-def packages_wanted(venv: Path) -> str:
-    """Return the hash of all that decides what `.venv` holds."""
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    parts = [
-        (ROOT / "requirements.txt").read_text(encoding="utf-8"),
-        (ROOT / "constraints.txt").read_text(encoding="utf-8"),
-        project.split("[tool.")[0],  # the settings of ruff and mypy install nothing
-        own_version(venv),
-        str(ROOT),  # an environment that was moved does not work
-    ]
+def hash_of(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def assets_wanted() -> str:
-    """Return the hash of the lock file."""
-    return hashlib.sha256((ROOT / "package-lock.json").read_bytes()).hexdigest()
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def packages_wanted(venv: Path) -> str:
+    """Return the hash of all that decides what `.venv` holds."""
+    # The settings of ruff and mypy install nothing.
+    project = text_of("pyproject.toml").split("[tool.")[0]
+    asked = (text_of("requirements.txt"), text_of("constraints.txt"), project)
+    # An environment that was moved does not work.
+    return hash_of(*asked, own_version(venv), str(ROOT))
 
 
 def classic_wanted(venv: Path) -> str:
     """Return the hash of all that decides what `.venv.classic` holds."""
-    pins = (ROOT / OLDER_JUPYTER).read_text(encoding="utf-8")
-    parts = [pins, own_version(venv), str(ROOT)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return hash_of(text_of(OLDER_JUPYTER), own_version(venv), str(ROOT))
 
 
 def stamp_of(folder: Path) -> str:
@@ -58,15 +56,9 @@ def stamp_of(folder: Path) -> str:
 
 
 def remove_stamp(folder: Path) -> None:
-    """Trust the folder no more, from now until `write_stamp`."""
-    stamp = folder / STAMP
-    if stamp.exists():
-        stamp.unlink()
-
-
-def write_stamp(folder: Path, wanted: str) -> None:
-    """Declare the folder finished."""
-    (folder / STAMP).write_text(wanted, encoding="utf-8")
+    """Declare the folder unfinished."""
+    if (folder / STAMP).exists():
+        (folder / STAMP).unlink()
 
 
 def refuse_links(*folders: Path) -> None:
@@ -79,48 +71,43 @@ def refuse_links(*folders: Path) -> None:
             )
 
 
-def set_up_packages(venv: Path) -> bool:
-    """Make, update or leave `.venv`; say whether anything was done."""
-    stamp = stamp_of(venv)
-    usable = bool(stamp) and (venv / "bin/python").exists()
-    if usable and stamp == packages_wanted(venv):
+def set_up(
+    folder: Path, wanted: Callable[[], str], bring: Callable[[], object], key: str = ""
+) -> bool:
+    """Bring or leave a folder, which must have the key; say whether that was done."""
+    if stamp_of(folder) == wanted() and (folder / key).exists():
         return False
-    remove_stamp(venv)
-    bring_packages(venv, afresh=not usable)
-    write_stamp(venv, packages_wanted(venv))
-    return True
-
-
-def set_up_assets(venv: Path, modules: Path) -> bool:
-    """Make or leave `node_modules`; say whether anything was done."""
-    if stamp_of(modules) == assets_wanted():
-        return False
-    shutil.rmtree(str(modules), ignore_errors=True)
-    bring_assets(venv, modules)
-    write_stamp(modules, assets_wanted())
-    return True
-
-
-def set_up_classic(venv: Path, classic: Path) -> bool:
-    """Make or leave `.venv.classic`; say whether anything was done."""
-    wanted = classic_wanted(venv)
-    if stamp_of(classic) == wanted and (classic / "bin/python").exists():
-        return False
-    bring_classic(venv, classic)
-    write_stamp(classic, wanted)
+    remove_stamp(folder)
+    bring()
+    (folder / STAMP).write_text(wanted(), encoding="utf-8")
     return True
 
 
 def main() -> int:
     """Set up all; on a failure print one line that says what to do."""
     venv, modules = ROOT / ".venv", ROOT / "node_modules"
-    classic = ROOT / ".venv.classic"
+    classic, python = ROOT / ".venv.classic", "bin/python"
     try:
         refuse_links(venv, modules, classic)
+        afresh = not (stamp_of(venv) and (venv / python).exists())
         done = [
-            set_up_packages(venv),
-            set_up_assets(venv, modules),
-            set_up_classic(venv, classic),
+            set_up(
+                venv,
+                partial(packages_wanted, venv),
+                partial(bring_packages, venv, afresh=afresh),
+                python,
+            ),
+            set_up(
+                modules,
+                partial(hash_of, text_of("package-lock.json")),
+                partial(bring_assets, venv, modules),
+            ),
+            set_up(
+                classic,
+                partial(classic_wanted, venv),
+                partial(bring_classic, venv, classic),
+                python,
+            ),
         ]
     except (SetupError, OSError) as error:
         print(f"set-up failed: {error}", file=sys.stderr)

@@ -39,7 +39,7 @@ def explained(error: ToolError) -> SetupError:
 
 
 def bring_assets(venv: Path, modules: Path) -> None:
-    """Install exactly what package-lock.json names.
+    """Install exactly what package-lock.json names, in place of what was there.
 
     Raises:
         SetupError: with the reason and what to do; no `node_modules` is left then.
