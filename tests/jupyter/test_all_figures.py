@@ -133,9 +133,9 @@ def mouse_and_sliders_move_a_figure(notebook: Notebook) -> None:
     cell.click()
     for key in ("+", "b", "ArrowRight", "ArrowLeft", "Escape", "Enter"):
         notebook.page.keyboard.press(key)
-    expect(cell).to_have_attribute("aria-label", re.compile("score 0.9"))
+    expect(cell).to_have_attribute("aria-label", re.compile("score 1.4"))
     expect(cell).to_have_attribute("aria-selected", "true")
-    notebook.comes_to_say(7, "[3, 1] 0.9 1.0 1.0")
+    notebook.comes_to_say(7, "[3, 1] 1.4 1.0 1.0")
 
 
 @pytest.mark.parametrize("name", HOSTS)

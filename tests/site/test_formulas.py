@@ -6,17 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
 
 from booksite.formulas import Formulas
 from booksite.math_colors import color_letters
 
 ROOT = Path(__file__).parents[2]
-FORMULAS = """() => ({
-  all: document.querySelectorAll(".katex").length,
-  spoken: document.querySelectorAll(".katex > .katex-mathml > math").length,
-  seen: document.querySelectorAll(".katex > .katex-html[aria-hidden=true]").length,
-})"""
 MACROS = {r"\query": r"\htmlClass{tl-query}{#1}"}
 
 
@@ -67,18 +61,13 @@ def formulas(tmp_path: Path) -> Iterator[Formulas]:
 
 def test_formula_is_set_for_the_eye_and_for_the_ear(formulas: Formulas) -> None:
     html = formulas.render(r"\frac{QK^\top}{\sqrt{d_k}}", display=True)
-    assert 'class="katex-display"' in html
-    assert "<math" in html
-    assert "<mfrac>" in html
-    assert "tl-query" in html
-    assert "tl-key" in html
-    assert "style=" in html
+    there = 'class="katex-display" <math <mfrac> tl-query tl-key style='
+    assert [part for part in there.split(" ") if part not in html] == []
     assert "<script" not in html
 
 
 def test_macros_of_the_configuration_are_known(formulas: Formulas) -> None:
-    html = formulas.render(r"\query{x_i}", display=False)
-    assert "tl-query" in html
+    assert "tl-query" in formulas.render(r"\query{x_i}", display=False)
 
 
 def test_formula_is_remembered(formulas: Formulas, tmp_path: Path) -> None:
@@ -104,14 +93,5 @@ def test_formula_is_remembered(formulas: Formulas, tmp_path: Path) -> None:
 def test_broken_formula_says_what_is_wrong(
     formulas: Formulas, tex: str, words: str
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(words)):
+    with pytest.raises(ValueError, match=words):
         formulas.render(tex, display=False)
-
-
-@pytest.mark.site
-def test_formulas_are_spoken_once(chromium: Browser, address: str) -> None:
-    page = chromium.new_page()
-    page.goto(f"{address}/chapters/04_attention.html")
-    counts = page.evaluate(FORMULAS)
-    page.close()
-    assert counts["all"] == counts["spoken"] == counts["seen"] > 50

@@ -1,11 +1,11 @@
 """The host of the live figures: what it gives them, and what it does with bad ones."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 pytestmark = pytest.mark.site
 
@@ -39,36 +39,30 @@ def figure(name: str, state: str = "{}") -> str:
 
 
 @pytest.fixture
-def show(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+def show(visit, tmp_path: Path) -> Callable[..., Page]:
     """Open a page from disk with these figures on it."""
     (tmp_path / "figures").mkdir()
-    (tmp_path / "figures/counter.js").write_text(COUNTER)
-    (tmp_path / "figures/kit.js").write_text(KIT)
-    (tmp_path / "figures/throwing.js").write_text(THROWING)
+    for name, script in (("counter", COUNTER), ("kit", KIT), ("throwing", THROWING)):
+        (tmp_path / f"figures/{name}.js").write_text(script)
     (tmp_path / "host.js").write_text(HOST.read_text())
-    context = chromium.new_context(viewport={"width": 800, "height": 600})
 
     def open_page(*figures: str) -> Page:
+        page = tmp_path / "page.html"
         body = "".join(figures)
-        (tmp_path / "page.html").write_text(
-            f'<!doctype html>{body}<script src="host.js"></script>'
-        )
-        page = context.new_page()
-        page.goto((tmp_path / "page.html").as_uri())
-        return page
+        page.write_text(f'<!doctype html>{body}<script src="host.js"></script>')
+        return visit(page.as_uri(), (800, 600))
 
-    yield open_page
-    context.close()
+    return open_page
 
 
-def test_figure_takes_the_place_of_its_fallback(show: Callable[..., Page]) -> None:
+def test_figure_takes_the_place_of_its_fallback(show) -> None:
     page = show(figure("counter", '{"count": 3}'))
     page.get_by_role("button", name="count 3").click()
     page.get_by_role("button", name="count 4").wait_for()
     assert page.get_by_text("The fallback").count() == 0
 
 
-def test_two_figures_share_a_script_and_no_state(show: Callable[..., Page]) -> None:
+def test_two_figures_share_a_script_and_no_state(show) -> None:
     page = show(figure("counter", '{"count": 1}'), figure("counter", '{"count": 7}'))
     page.get_by_role("button", name="count 7").click()
     page.get_by_role("button", name="count 8").wait_for()
@@ -86,7 +80,7 @@ def test_two_figures_share_a_script_and_no_state(show: Callable[..., Page]) -> N
     ],
 )
 def test_bad_figure_keeps_its_fallback_and_spares_the_others(
-    show: Callable[..., Page], broken: str, words: str
+    show, broken: str, words: str
 ) -> None:
     page = show(broken, figure("counter", '{"count": 5}'))
     page.get_by_role("button", name="count 5").wait_for()
@@ -97,7 +91,7 @@ def test_bad_figure_keeps_its_fallback_and_spares_the_others(
     assert page.get_by_text("The fallback").is_visible()
 
 
-def test_figure_waits_until_it_nears_the_window(show: Callable[..., Page]) -> None:
+def test_figure_waits_until_it_nears_the_window(show) -> None:
     far = '<div style="height: 5000px"></div>'
     page = show(figure("counter", '{"count": 1}'), far, figure("counter"))
     page.get_by_role("button", name="count 1").wait_for()
@@ -106,7 +100,7 @@ def test_figure_waits_until_it_nears_the_window(show: Callable[..., Page]) -> No
     page.locator("[data-mounted]").nth(1).wait_for()
 
 
-def test_model_tells_of_changes_as_anywidget_does(show: Callable[..., Page]) -> None:
+def test_model_tells_of_changes_as_anywidget_does(show) -> None:
     page = show(figure("counter", '{"count": 1, "tokens": ["a"]}'))
     page.get_by_role("button").wait_for()
     heard = page.evaluate("""() => {

@@ -1,5 +1,7 @@
 """The repository's address comes from one place, and a bad one is refused."""
 
+import re
+
 import pytest
 import yaml
 
@@ -47,22 +49,15 @@ def test_name_of_a_run_belongs_to_its_own_repository():
 @pytest.mark.parametrize(
     "url",
     [
-        "http://github.com/a/b",
-        "git@github.com:a/b",
-        "file:///a/b",
-        "https://me:word@github.com/a/b",
-        "https://github.com/a/b c",
-        'https://github.com/a/b"',
-        "https://github.com/a/b'; import os",
-        "https://github.com/a/b\n",
-        "https://github.com/a/b@v1",
-        "https://github.com/a/b?x=1#y",
-        "https://github.com",
-        "",
+        *("http://github.com/a/b", "git@github.com:a/b", "file:///a/b", ""),
+        *("https://me:word@github.com/a/b", "https://github.com"),
+        *(f"https://github.com/a/b{end}" for end in (" c", '"', "'; import os", "\n")),
+        *(f"https://github.com/a/b{end}" for end in ("@v1", "?x=1#y")),
     ],
 )
 def test_bad_address_is_refused(url):
-    with pytest.raises(ValueError, match=r"address must be https://.*; mend COURSE_R"):
+    words = rf"address must be https://.*got {re.escape(repr(url))}; mend COURSE_R"
+    with pytest.raises(ValueError, match=words):
         Repository(url, "v1")
 
 
@@ -71,13 +66,9 @@ def test_bad_address_is_refused(url):
     ["", " ", "v 1", "-v1", "a..b", "a//b", "a/", "a.", "a.lock", "v1@2", 'v"', "v\\1"],
 )
 def test_bad_name_is_refused(ref):
-    with pytest.raises(ValueError, match=r"branch or tag must be .*; mend COURSE_R"):
+    words = rf"branch or tag must be .*got {re.escape(repr(ref))}; mend COURSE_R"
+    with pytest.raises(ValueError, match=words):
         Repository(ADDRESS, ref)
-
-
-def test_a_message_names_the_value():
-    with pytest.raises(ValueError, match="got 'nonsense'"):
-        Repository("nonsense", "v1")
 
 
 def test_addresses_that_are_made_from_it():
