@@ -38,17 +38,23 @@ def ipython_folder() -> Path:
     return FOLDER
 
 
+class OneSpec(KernelSpecManager):
+    """Knows one kernel: that of this Python."""
+
+    def __init__(self, python: str) -> None:
+        super().__init__()
+        self.argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        return KernelSpec(argv=self.argv, display_name=kernel_name, language="python")
+
+
 def manager_of(python: str) -> type[AsyncKernelManager]:
     """A kernel manager that starts this Python, whatever the machine has registered."""
-    argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-
-    class OneSpec(KernelSpecManager):
-        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-            return KernelSpec(argv=argv, display_name=kernel_name, language="python")
 
     class Manager(AsyncKernelManager):
         def _kernel_spec_manager_default(self) -> KernelSpecManager:
-            return OneSpec()
+            return OneSpec(python)
 
     return Manager
 

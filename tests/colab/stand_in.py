@@ -8,9 +8,9 @@ library is an error. The address of the book leads to a repository on this machi
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+
+from commands import commit_all, run, run_python
 
 from tools.setup.console import ROOT
 
@@ -63,14 +63,8 @@ def make_repository(folder: Path) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED)
     for name in BESIDE:
         shutil.copy(ROOT / name, folder)
-    me = ["-c", "user.name=nobody", "-c", "user.email=nobody@book.example"]
-    for command in (
-        ["init", "-q"],
-        ["add", "."],
-        [*me, "commit", "-q", "-m", "all"],
-        ["tag", TAG],
-    ):
-        subprocess.run(["git", *command], cwd=folder, check=True)
+    commit_all(folder, "all")
+    run("git", "tag", TAG, cwd=folder)
     return folder
 
 
@@ -79,9 +73,7 @@ def make_colab(folder: Path) -> str:
     classic = ROOT / ".venv.classic"
     assert (classic / "bin/python").exists(), "run `make setup`"
     venv = folder / "colab"
-    subprocess.run(
-        [sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True
-    )
+    run_python("-m", "venv", "--without-pip", venv)
     (packages,) = venv.glob("lib/*/site-packages")
     below = packages.relative_to(venv)
     paths = {

@@ -7,21 +7,21 @@ COLAB_PACKAGES=_build/versions/oldest has the packages of `tools.versions oldest
 import json
 import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 import nbformat.v4 as nb
 import pytest
+from commands import run
 from stand_in import ADDRESS, TAG, environment, make_colab, make_repository
 
 from booksite.colab import stamped
+from chapters import NOTEBOOKS as CHAPTERS
+from chapters import sources
 from tools.isolated import run_isolated
 from tools.kernels import without_outputs
 
-ROOT = Path(__file__).parents[2]
-CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 FEW = ("05_masks", "appendix_jax", "gallery")
 ALL = os.environ.get("COLAB_NOTEBOOKS") == "all"
 WHOLE = [path for path in CHAPTERS if ALL or path.stem in FEW]
@@ -55,21 +55,16 @@ class Colab:
         notebook = nb.new_notebook(cells=[nb.new_code_cell(text) for text in cells])
         return run_isolated(notebook, self.python, self.environment), notebook.cells
 
-    def versions(self) -> dict[str, str]:
-        return versions(self.python, self.environment)
-
 
 def versions(python: str, own: dict[str, str]) -> dict[str, str]:
-    command = [python, "-m", "pip", "list", "--format", "json"]
-    done = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
+    done = run(python, "-m", "pip", "list", "--format", "json", env=own)
     return {each["name"]: each["version"] for each in json.loads(done.stdout)}
 
 
 def setup_cell(path: Path, stamp: str = "") -> str:
     """The set-up cell, as committed or as published."""
     text = path.read_text(encoding="utf-8")
-    cells = json.loads(stamped(text, stamp) if stamp else text)["cells"]
-    return next("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    return sources(stamped(text, stamp) if stamp else text)[0]
 
 
 PUBLISHED = f"{ADDRESS}@{TAG}"
@@ -105,7 +100,7 @@ def colab(empty_colab: Colab) -> Colab:
 
 
 def test_nothing_that_colab_has_is_replaced(colab: Colab) -> None:
-    now = colab.versions()
+    now = versions(colab.python, colab.environment)
     assert set(now) - set(colab.packages) == {"transformer-lib"}
     assert {name: now[name] for name in colab.packages} == colab.packages
 

@@ -36,7 +36,7 @@ class Host:
     """A notebook server, and where things are on its pages (CSS selectors)."""
 
     python: Callable[[], str]
-    command: tuple[str, ...]
+    command: str
     address: str
     cell: str
     editor: str
@@ -50,22 +50,15 @@ class Host:
 
     def start(self, **known: object) -> list[str]:
         """The command line of the server, where port, token and work are known."""
-        return [self.python(), "-m", *(word.format(**known) for word in self.command)]
+        words = (word.format(**known) for word in self.command.split())
+        return [self.python(), "-m", *words]
 
 
 JUPYTERLAB = Host(
     python=book_python,
-    command=(
-        "jupyterlab",
-        "--no-browser",
-        "--allow-root",
-        "--IdentityProvider.token={token}",
-        "--ServerApp.ip=127.0.0.1",
-        "--ServerApp.port={port}",
-        "--ServerApp.port_retries=0",
-        "--ServerApp.root_dir={work}",
-        "--LabApp.news_url=None",
-    ),
+    command="jupyterlab --no-browser --allow-root --IdentityProvider.token={token}"
+    " --ServerApp.ip=127.0.0.1 --ServerApp.port={port} --ServerApp.port_retries=0"
+    " --ServerApp.root_dir={work} --LabApp.news_url=None",
     address="lab/tree/figure.ipynb",
     cell=".jp-CodeCell",
     editor=".cm-content",
@@ -77,16 +70,9 @@ JUPYTERLAB = Host(
 )
 CLASSIC_NOTEBOOK = Host(
     python=classic_python,
-    command=(
-        "notebook",
-        "--no-browser",
-        "--allow-root",
-        "--NotebookApp.token={token}",
-        "--NotebookApp.ip=127.0.0.1",
-        "--NotebookApp.port={port}",
-        "--NotebookApp.port_retries=0",
-        "--NotebookApp.notebook_dir={work}",
-    ),
+    command="notebook --no-browser --allow-root --NotebookApp.token={token}"
+    " --NotebookApp.ip=127.0.0.1 --NotebookApp.port={port}"
+    " --NotebookApp.port_retries=0 --NotebookApp.notebook_dir={work}",
     address="notebooks/figure.ipynb",
     cell=".code_cell",
     editor=".CodeMirror",
@@ -131,8 +117,6 @@ def own_environment(folder: Path) -> dict[str, str]:
 
 def write_notebook(path: Path, cells: tuple[str, ...]) -> None:
     codes = [nbformat.v4.new_code_cell(code) for code in cells]
-    for i, cell in enumerate(codes):
-        cell["id"] = f"cell-{i}"
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=codes, metadata={"kernelspec": kernel})
     nbformat.write(notebook, path)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client import BlockingKernelClient, KernelManager
-from jupyter_client.kernelspec import KernelSpecManager
 
-from tools.kernels import kernel_environment
+from tools.kernels import OneSpec, kernel_environment
 from tools.setup.console import ROOT
 
 PATHS = f"{ROOT}:{ROOT / 'tests/figures'}"
@@ -68,24 +67,15 @@ def updates(messages: list[Message], comm: str) -> dict[str, Any]:
     for message in messages:
         content = message["content"]
         if message["msg_type"] == "comm_msg" and content["comm_id"] == comm:
-            sent |= content["data"]["state"] if is_update(content) else {}
+            is_update = content["data"]["method"] == "update"
+            sent |= content["data"]["state"] if is_update else {}
     return sent
-
-
-def is_update(content: dict[str, Any]) -> bool:
-    return content["data"]["method"] == "update"
 
 
 @contextmanager
 def kernel(python: str, folder: Path) -> Iterator[Kernel]:
     """A running kernel of this Python, which touches nothing of the user's."""
-    spec = folder / "figures"
-    spec.mkdir()
-    argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    described = {"argv": argv, "display_name": "figures", "language": "python"}
-    (spec / "kernel.json").write_text(json.dumps(described))
-    specs = KernelSpecManager(kernel_dirs=[str(folder)], ensure_native_kernel=False)
-    manager = KernelManager(kernel_name="figures", kernel_spec_manager=specs)
+    manager = KernelManager(kernel_name="figures", kernel_spec_manager=OneSpec(python))
     own = {"PYTHONPATH": PATHS, "IPYTHONDIR": str(folder / "ipython")}
     manager.start_kernel(env=kernel_environment() | own, cwd=str(folder))
     client = manager.blocking_client()

@@ -23,8 +23,6 @@ warnings.simplefilter("error")
 {allowed}
 import json, ipywidgets, traitlets
 from figure_examples import EXAMPLES
-def shown(name):
-    return EXAMPLES[name].make()
 """
 # The older packages warn of each other, and of the Pythons that came after them.
 ALLOWED = """
@@ -99,28 +97,14 @@ def test_both_environments_show_the_same(name: str, kernels: dict[str, Kernel]) 
     assert bundles[0] == {"text/plain": repr(example), "text/html": example.html()}
 
 
-def test_the_page_is_told_the_state_and_each_change(name: str, there: Kernel) -> None:
-    example = EXAMPLES[name].make()
+def test_state_goes_both_ways_and_a_bad_one_is_refused(
+    name: str, there: Kernel
+) -> None:
+    example = EXAMPLES[name]
     comm, state = make(there, name, "figure")
-    assert {trait: state[trait] for trait in example.state()} == as_json(
-        example.state()
-    )
-    assert state["_esm"] == example._esm
-    changed = as_json(EXAMPLES[name].changed)
-    messages = there.run(f"figure.update(**EXAMPLES[{name!r}].changed)")
-    assert updates(messages, comm).items() >= changed.items()
-
-
-def test_python_hears_what_the_page_says(name: str, there: Kernel) -> None:
-    comm, _ = make(there, name, "figure")
-    changed = as_json(EXAMPLES[name].changed)
-    there.tell(comm, changed)
-    assert there.value("figure.state()").items() >= changed.items()
-
-
-def test_bad_state_is_refused_and_rolled_back(name: str, there: Kernel) -> None:
-    make(there, name, "figure")
-    before = there.value("figure.state()")
+    first = example.make()
+    assert state.items() >= as_json(first.state()).items()
+    assert state["_esm"] == first._esm
     there.run(
         "said = ''\n"
         "try:\n"
@@ -129,7 +113,15 @@ def test_bad_state_is_refused_and_rolled_back(name: str, there: Kernel) -> None:
         "    said = str(error)"
     )
     assert "got" in there.value("said")
-    assert there.value("figure.state()") == before
+    assert there.value("figure.state()") == as_json(first.state())
+
+    changed = as_json(example.changed)
+    messages = there.run(f"figure.update(**EXAMPLES[{name!r}].changed)")
+    assert updates(messages, comm).items() >= changed.items()
+
+    comm, _ = make(there, name, "figure")
+    there.tell(comm, changed)
+    assert there.value("figure.state()").items() >= changed.items()
 
 
 def test_linked_figures_change_together(name: str, there: Kernel) -> None:
@@ -143,6 +135,7 @@ def test_linked_figures_change_together(name: str, there: Kernel) -> None:
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_slider_moves_the_figure_and_back(name: str, there: Kernel) -> None:
+    assert len(NUMBERS) >= 3  # or this would say little
     trait = NUMBERS[name]
     value, comm = EXAMPLES[name].changed[trait], make(there, name, "figure")[0]
     there.run("slider = ipywidgets.IntSlider(min=-1, max=1000)")
@@ -152,8 +145,3 @@ def test_slider_moves_the_figure_and_back(name: str, there: Kernel) -> None:
     moved = there.tell(slider, {"value": value})
     assert updates(moved, comm) == {trait: value}
     assert updates(there.tell(comm, {trait: start}), slider) == {"value": start}
-
-
-def test_sliders_move_several_figures() -> None:
-    """Not one alone, or the test above would say little."""
-    assert len(NUMBERS) >= 3

@@ -4,12 +4,10 @@ A complaint names the cell by its number from 0 among all cells, as JupyterLab's
 status bar does not, but as `python -m tools.notebooks` does, and says what to do.
 """
 
-import json
 import re
 import socket
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 from nbformat import NotebookNode
 
@@ -176,10 +174,3 @@ RULES = (
     *(has_the_opening, checks_its_outputs, names_no_machine, describes_its_pictures),
     *(has_whole_exercises, has_a_solution_for_every_exercise),
 )
-
-
-def setup_cell(path: Path) -> str:
-    """Return the code of a notebook's first code cell."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    sources = ("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-    return next(sources, "")

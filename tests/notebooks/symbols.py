@@ -1,9 +1,10 @@
 """Which symbols a page uses in its formulas, and which the notation page explains."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+from chapters import sources
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\n]+?)\$(?!\$)", re.S)
 NO_SYMBOLS = re.compile(
@@ -23,8 +24,7 @@ CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
 
 def prose(notebook: Path) -> str:
     """Return all markdown of a notebook, without code."""
-    cells = json.loads(notebook.read_text("utf-8"))["cells"]
-    texts = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+    texts = sources(notebook.read_text("utf-8"), "markdown")
     return CODE.sub("", "\n\n".join(texts))
 
 

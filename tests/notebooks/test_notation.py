@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from symbols import FORMULA, explained, prose, used_in
 
-ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "chapters").glob("*.ipynb"))
-NOTATION = (ROOT / "chapters/notation.md").read_text("utf-8")
-GLOSSARY = (ROOT / "chapters/glossary.md").read_text("utf-8")
+from chapters import CHAPTERS
+from chapters import NOTEBOOKS as PAGES
+
+NOTATION = (CHAPTERS / "notation.md").read_text("utf-8")
+GLOSSARY = (CHAPTERS / "glossary.md").read_text("utf-8")
 EVERYWHERE = "Everywhere"
 ENTRY = re.compile(r"^## (?P<term>.+)\n\n(?P<text>(?:.+\n)+)", re.M)
 TERMS = {match["term"]: match["text"] for match in ENTRY.finditer(GLOSSARY)}
@@ -57,7 +58,7 @@ def test_the_glossary_is_in_order():
 def test_a_term_names_its_chapter_which_links_it_at_first_use(term):
     chapter = NAMED_CHAPTER.search(TERMS[term])
     assert chapter, "end the entry with a link to the chapter that introduces it"
-    text = prose(ROOT / "chapters" / chapter[1])
+    text = prose(CHAPTERS / chapter[1])
     link = re.search(rf"\[[^\]]+\]\(glossary\.md#{re.escape(anchor(term))}\)", text)
     assert link, f"{chapter[1]} must link [..](glossary.md#{anchor(term)})"
     # headings cannot be links, and openings may name what is to come

@@ -12,37 +12,22 @@ from torch import nn
 from transformers.models.gpt2 import modeling_gpt2
 from transformers.models.llama import modeling_llama
 
-import transformer_lib.blocks
-import transformer_lib.decoder
-import transformer_lib.encoder_decoder
-import transformer_lib.multihead
+from transformer_lib import blocks, decoder, encoder_decoder, multihead
 from transformer_lib.blocks import Config
 from transformer_lib.checkpoints.families import GPT2, LLAMA
 
 PAGE = Path(__file__).parents[2] / "chapters/rosetta.md"
-MODULES = (
-    transformer_lib.multihead,
-    transformer_lib.blocks,
-    transformer_lib.decoder,
-    transformer_lib.encoder_decoder,
-)
+MODULES = (multihead, blocks, decoder, encoder_decoder)
 FAMILIES = {"GPT-2": GPT2, "Llama": LLAMA}
 
 
 def table(heading: str) -> list[dict[str, list[str]]]:
     """The rows of a table: the code names of each cell by the column's head."""
     section = PAGE.read_text("utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("|")]
-    head, _, *rows = (
-        [cell.strip() for cell in line[1:-1].split("|")] for line in lines
-    )
-    return [
-        {
-            name: re.findall("`([^`]+)`", cell)
-            for name, cell in zip(head, row, strict=True)
-        }
-        for row in rows
-    ]
+    lines = re.findall(r"^\|(.*)\|$", section, re.M)
+    head, _, *rows = ([cell.strip() for cell in line.split("|")] for line in lines)
+    codes = ([re.findall("`([^`]+)`", cell) for cell in row] for row in rows)
+    return [dict(zip(head, row, strict=True)) for row in codes]
 
 
 @pytest.mark.parametrize(
@@ -78,11 +63,8 @@ def test_numbers_are_those_that_a_checkpoint_is_read_by(column):
 
 def test_numbers_are_arguments_of_torch():
     classes = (nn.Embedding, nn.MultiheadAttention, nn.LayerNorm, nn.TransformerEncoder)
-    known = {
-        name
-        for kind in (*classes, nn.TransformerEncoderLayer)
-        for name in inspect.signature(kind).parameters
-    }
+    kinds = (*classes, nn.TransformerEncoderLayer)
+    known = {name for kind in kinds for name in inspect.signature(kind).parameters}
     named = {name for row in table("Numbers") for name in row["`torch.nn`"]}
     assert named
     assert named <= known

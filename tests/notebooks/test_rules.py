@@ -6,13 +6,13 @@ import pytest
 from examples import code, good_notebook, numbered, picture, printed
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
-from rules import RULES, setup_cell
+from rules import RULES
 
 from booksite.colab import stamped
+from chapters import NOTEBOOKS, sources
 from tools.exercises import HINT
-from tools.notebook_form import ROOT, normalize, read, text_of
+from tools.notebook_form import normalize, read, text_of
 
-NOTEBOOKS = sorted((ROOT / "chapters").glob("*.ipynb"))
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 Break = Callable[[NotebookNode], object]
@@ -89,8 +89,9 @@ def test_notebook_keeps_to_the_rules(path):
 
 @every_notebook
 def test_setup_cell_is_the_same_everywhere(path):
-    expected = setup_cell(NOTEBOOKS[0])
-    assert setup_cell(path) == expected, f"copy it from {NOTEBOOKS[0].name}"
+    expected, *_ = sources(NOTEBOOKS[0].read_text("utf-8"))
+    own, *_ = sources(path.read_text("utf-8"))
+    assert own == expected, f"copy it from {NOTEBOOKS[0].name}"
 
 
 def test_setup_cell_has_a_place_for_the_address():

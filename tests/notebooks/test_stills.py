@@ -1,17 +1,14 @@
 """Stored outputs show figures as their JavaScript draws them today."""
 
 import json
-from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from chapters import NOTEBOOKS
 from tools.notebook_form import read
 from tools.stills import FIGURE, html_outputs, put_stills, with_stills, without_stills
 from transformer_book.figures import SoftmaxMask
-
-ROOT = Path(__file__).parents[2]
-NOTEBOOKS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
 
 def test_every_stored_still_is_fresh():

@@ -1,12 +1,11 @@
 """The teacher's page tells the minutes that the chapters tell."""
 
-import json
 import re
-from pathlib import Path
 
 import pytest
 
-CHAPTERS = Path(__file__).parents[2] / "chapters"
+from chapters import CHAPTERS, sources
+
 ROW = re.compile(
     r"^\| \[.+?\]\((?P<file>\w+\.ipynb)\) \| (?P<reading>\d+) \| (?P<exercises>\d+) \|",
     re.M,
@@ -24,10 +23,7 @@ OPENING = re.compile(
 
 
 def words(file: str) -> str:
-    cells = json.loads((CHAPTERS / file).read_text("utf-8"))["cells"]
-    return "\n".join(
-        "".join(c["source"]) for c in cells if c["cell_type"] == "markdown"
-    )
+    return "\n".join(sources((CHAPTERS / file).read_text("utf-8"), "markdown"))
 
 
 def test_every_chapter_is_in_the_table():
@@ -38,9 +34,8 @@ def test_every_chapter_is_in_the_table():
 def test_minutes_are_those_of_the_chapter(file):
     text = words(file)
     reading, exercises = OPENING.search(text).groups()
-    assert int(exercises) == sum(
-        int(minutes) for _, minutes, _ in EXERCISE.findall(text)
-    )
+    minutes = [int(minutes) for _, minutes, _ in EXERCISE.findall(text)]
+    assert int(exercises) == sum(minutes)
     assert (TABLE[file]["reading"], TABLE[file]["exercises"]) == (reading, exercises)
 
 

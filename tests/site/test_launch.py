@@ -1,6 +1,5 @@
 """What a page says where an address is known: of the repository, and of the site."""
 
-import json
 import re
 import struct
 
@@ -11,6 +10,7 @@ from small_book import SmallBook
 
 from booksite import social_cards
 from booksite.colab import has_place
+from chapters import sources
 
 KNOWN = {
     "COURSE_REPO_URL": "https://github.com/reader/book",
@@ -36,7 +36,7 @@ def small_book(tmp_path_factory: pytest.TempPathFactory) -> SmallBook:
 def download(book: SmallBook) -> str:
     """The set-up cell of the notebook that the download button gives."""
     path = book.html / "_sources/chapters/cells.ipynb"
-    return "".join(json.loads(path.read_text())["cells"][1]["source"])
+    return sources(path.read_text())[0]
 
 
 def knows_no_repository(book: SmallBook) -> bool:
