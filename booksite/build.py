@@ -15,7 +15,9 @@ PAGES = BUILD / "html"
 STAMP = BUILD / "book.built"
 NOT_BUILT = "The book is not built. Every WARNING and ERROR above must go."
 PARTS = ("_config.yml", "_toc.yml", "*.md", "*.bib", "chapters/*", "booksite/**/*")
-OF_FIGURES = [f"transformer_book/figures/**/*.{kind}" for kind in ("mjs", "css", "json")]
+OF_FIGURES = [
+    f"transformer_book/figures/**/*.{kind}" for kind in ("mjs", "css", "json")
+]
 OF_MODELS = [
     "transformer_book/figures/weights.py",
     "transformer_book/pretrained/models/*/*",

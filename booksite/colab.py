@@ -49,17 +49,13 @@ def stamp_file(source: Path, target: Path, stamp: str) -> None:
         target.write_text(text, encoding="utf-8")
 
 
-def without(stamp: str, folder: Path) -> list[str]:
-    """The names of the folder's notebooks that do not know this address."""
-    texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("*.ipynb")}
-    return sorted(p.name for p, text in texts.items() if text != stamped(text, stamp))
-
-
 def check(stamp: str, folder: Path) -> int:
     """Say which notebooks of the folder do not know the address; 1 if one does not."""
-    missing = without(stamp, folder)
+    texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("*.ipynb")}
+    missing = [p.name for p, text in texts.items() if text != stamped(text, stamp)]
     if missing:
-        print(f"These notebooks must know {stamp}, and do not: {', '.join(missing)}.")
+        names = ", ".join(sorted(missing))
+        print(f"These notebooks must know {stamp}, and do not: {names}.")
         print(f"Run `python -m booksite.colab {folder}` and commit them.")
     return int(bool(missing))
 

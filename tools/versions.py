@@ -41,10 +41,7 @@ def lower_bounds() -> list[str]:
     """What pyproject.toml asks for, with the extras that the notebooks need."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    return [
-        *project["dependencies"],
-        *(line for name in EXTRAS for line in extras[name]),
-    ]
+    return sum((extras[name] for name in EXTRAS), project["dependencies"])
 
 
 def pins(path: Path) -> list[str]:
@@ -80,8 +77,8 @@ def environment() -> dict[str, str]:
     }
 
 
-def make_environment(folder: Path, wanted: list[str], last: list[str]) -> str:
-    """Install all of it afresh; the environment's Python."""
+def make_environment(folder: Path, wanted: list[str], last: list[str]) -> None:
+    """Install all of it afresh."""
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     python = str(folder / "bin" / "python")
@@ -90,7 +87,6 @@ def make_environment(folder: Path, wanted: list[str], last: list[str]) -> str:
     subprocess.run([*pip, *wanted], check=True)
     if last:
         subprocess.run([*pip, "--no-deps", *last], check=True)
-    return python
 
 
 def installed(python: str) -> dict[str, str]:
@@ -141,12 +137,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="notebooks at once")
     asked = parser.parse_args()
     folder = PLACE / asked.kind
-    there = str(folder / "bin" / "python")
-    last = pins(OLDER_JUPYTER) if asked.kind == "colab" else []
-    keep = asked.keep and Path(there).exists()
-    python = there if keep else make_environment(folder, requirements(asked.kind), last)
-    commands = dict(trials(python, asked.jobs))
-    outcomes = {name: tried(command) for name, command in commands.items()}
+    python = str(folder / "bin" / "python")
+    if not (asked.keep and Path(python).exists()):
+        last = pins(OLDER_JUPYTER) if asked.kind == "colab" else []
+        make_environment(folder, requirements(asked.kind), last)
+    outcomes = {name: tried(what) for name, what in trials(python, asked.jobs)}
     report(asked.kind, python, outcomes)
     return 0 if all(passed for passed, _ in outcomes.values()) else 1
 

@@ -13,7 +13,7 @@ from figure_examples import EXAMPLES
 from figure_page import said_of
 from hosts import HOSTS
 from open_notebook import Notebook, opened
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from transformer_book.figures import KVCacheStepper
 
@@ -139,9 +139,7 @@ def mouse_and_sliders_move_a_figure(notebook: Notebook) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTS)
-def test_all_figures_live_in_a_notebook_both_ways(
-    name: str, chromium: Browser, tmp_path: Path
-) -> None:
+def test_all_figures_live_in_a_notebook_both_ways(name, chromium, tmp_path) -> None:
     require_chromium()
     with opened(chromium, HOSTS[name], CELLS, tmp_path) as notebook:
         all_are_alive(notebook)

@@ -97,9 +97,7 @@ def test_both_environments_show_the_same(name: str, kernels: dict[str, Kernel]) 
     assert bundles[0] == {"text/plain": repr(example), "text/html": example.html()}
 
 
-def test_state_goes_both_ways_and_a_bad_one_is_refused(
-    name: str, there: Kernel
-) -> None:
+def test_state_goes_both_ways_and_a_bad_one_is_refused(name, there) -> None:
     example = EXAMPLES[name]
     comm, state = make(there, name, "figure")
     first = example.make()

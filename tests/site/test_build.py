@@ -76,9 +76,7 @@ def test_clear_word_when_the_npm_packages_are_missing(small: SmallBook) -> None:
     assert "make book" in small.said
 
 
-def test_figures_are_bundled_only_when_a_source_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_figures_are_bundled_only_when_a_source_changes(tmp_path, monkeypatch) -> None:
     shutil.copytree(ROOT / assets.FIGURES, tmp_path / assets.FIGURES)
     (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
     out = tmp_path / "_build/static/figures"
@@ -136,11 +134,7 @@ def test_server_takes_the_next_free_port(tmp_path: Path) -> None:
                     assert answer.headers["Cache-Control"] == "no-cache"
 
 
-def test_server_says_when_there_is_no_book(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_server_says_when_there_is_no_book(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(serve, "PAGES", tmp_path)
     assert serve.main() == 1
     assert "run `make book`" in capsys.readouterr().out

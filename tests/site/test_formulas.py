@@ -90,8 +90,6 @@ def test_formula_is_remembered(formulas: Formulas, tmp_path: Path) -> None:
         (r"x_1_2", "Double subscript"),
     ],
 )
-def test_broken_formula_says_what_is_wrong(
-    formulas: Formulas, tex: str, words: str
-) -> None:
+def test_broken_formula_says_what_is_wrong(formulas, tex, words) -> None:
     with pytest.raises(ValueError, match=words):
         formulas.render(tex, display=False)

@@ -55,18 +55,12 @@ def show(visit, tmp_path: Path) -> Callable[..., Page]:
     return open_page
 
 
-def test_figure_takes_the_place_of_its_fallback(show) -> None:
-    page = show(figure("counter", '{"count": 3}'))
-    page.get_by_role("button", name="count 3").click()
-    page.get_by_role("button", name="count 4").wait_for()
-    assert page.get_by_text("The fallback").count() == 0
-
-
-def test_two_figures_share_a_script_and_no_state(show) -> None:
+def test_figures_take_the_place_of_fallbacks_and_share_no_state(show) -> None:
     page = show(figure("counter", '{"count": 1}'), figure("counter", '{"count": 7}'))
     page.get_by_role("button", name="count 7").click()
     page.get_by_role("button", name="count 8").wait_for()
     assert page.get_by_role("button", name="count 1").count() == 1
+    assert page.get_by_text("The fallback").count() == 0
     assert page.evaluate("scriptsRun") == 1
 
 
@@ -79,9 +73,7 @@ def test_two_figures_share_a_script_and_no_state(show) -> None:
         (figure("../host"), 'there is no figure named "../host"'),
     ],
 )
-def test_bad_figure_keeps_its_fallback_and_spares_the_others(
-    show, broken: str, words: str
-) -> None:
+def test_bad_figure_keeps_its_fallback_and_spares_the_others(show, broken, words):
     page = show(broken, figure("counter", '{"count": 5}'))
     page.get_by_role("button", name="count 5").wait_for()
     message = page.get_by_role("status")

@@ -127,9 +127,7 @@ def check_site(book: SmallBook) -> None:
         ({"COURSE_SITE_URL": "http://a.example"}, "COURSE_SITE_URL"),
     ],
 )
-def test_a_bad_address_ends_the_build(
-    small_book: SmallBook, bad: dict[str, str], said: str
-) -> None:
+def test_a_bad_address_ends_the_build(small_book, bad, said) -> None:
     assert not small_book.build(**bad)
     assert "address must be https://" in small_book.said
     assert said in small_book.said

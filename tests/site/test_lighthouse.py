@@ -15,9 +15,7 @@ WANTED = LEAST | {"performance": 0}
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_lighthouse_gives_full_marks(
-    book: Path, address: str, page: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lighthouse_gives_full_marks(book, address, page, capsys) -> None:
     marks = judge(f"{address}/{page}", require_chromium(), WANTED)
     with capsys.disabled():
         sys.stdout.write(f"\nlighthouse {page}: {marks}\n")

@@ -30,9 +30,7 @@ def test_the_contents_name_every_chapter() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_each_page_leads_to_its_neighbours_by_their_names(
-    files: dict[str, PageFile], way: str
-) -> None:
+def test_each_page_leads_to_its_neighbours_by_their_names(files, way) -> None:
     links, step = WAYS[way]
     for place, page in enumerate(ORDER):
         found = files[page].soup.select(links)
@@ -75,9 +73,7 @@ def test_the_favicon_is_a_picture(visit) -> None:
 
 
 @pytest.mark.parametrize("name", [ORDER[0], ORDER[5], ORDER[-1], "404.html"])
-def test_logo_is_ours_and_leads_home_by_the_books_name(
-    visit, address: str, name: str
-) -> None:
+def test_logo_is_ours_and_leads_home_by_the_books_name(visit, address, name) -> None:
     page = visit(name)
     home = page.get_by_role("navigation", name="Home").get_by_role("link")
     assert home.count() == 1

@@ -63,9 +63,7 @@ def test_axe_sees_one_of_the_words_that_look_alike_and_a_skipped_heading(visit) 
     assert "heading-order" in rules
 
 
-def test_missing_browser_fails_where_it_is_required(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_missing_browser_fails_where_it_is_required(monkeypatch) -> None:
     monkeypatch.setattr("browser.find_chromium", lambda: None)
     monkeypatch.delenv("REQUIRE_BROWSER", raising=False)
     with pytest.raises(pytest.skip.Exception, match="NOT tested in a browser"):

@@ -23,9 +23,7 @@ def visits(request: pytest.FixtureRequest) -> list[Facts]:
     return request.getfixturevalue(request.param)
 
 
-def test_pages_ask_only_their_own_server_or_disk(
-    visits: list[Facts], address: str
-) -> None:
+def test_pages_ask_only_their_own_server_or_disk(visits, address) -> None:
     if visits[0].url.startswith("file:"):
         own = ("file:///", "data:")
     else:
@@ -67,9 +65,7 @@ def test_axe_finds_nothing(served: list[Facts]) -> None:
     assert faults(served, lambda facts: facts.violations) == {}
 
 
-def test_phones_scroll_no_page_sideways_and_stop_all_motion(
-    served: list[Facts],
-) -> None:
+def test_phones_scroll_no_page_sideways_and_stop_all_motion(served) -> None:
     phones = [facts for facts in served if facts.excess]  # which ask for less motion
     assert phones
     assert all(facts.excess.keys() == {320, 360} for facts in phones)

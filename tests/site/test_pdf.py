@@ -30,9 +30,7 @@ def test_a_chapter_is_printed_whole_and_without_tools(visit, book: Path) -> None
     assert all(drawn)
 
 
-def test_a_chapter_begins_a_new_page_of_the_pdf_with_its_headings(
-    tmp_path: Path,
-) -> None:
+def test_a_chapter_begins_a_new_page_of_the_pdf_with_its_headings(tmp_path) -> None:
     page, out = tmp_path / "page.html", tmp_path / "page.pdf"
     style = (pdf.ROOT / "booksite/static/print.css").as_uri()
     page.write_text(
@@ -52,9 +50,7 @@ def test_a_chapter_begins_a_new_page_of_the_pdf_with_its_headings(
     assert re.search(rb"/Marked\s+true", content)
 
 
-def test_without_a_browser_it_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_browser_it_says_what_to_do(monkeypatch, capsys) -> None:
     monkeypatch.setattr(pdf, "find_chromium", lambda: None)
     assert pdf.main() == 1
     assert "CHROMIUM=" in capsys.readouterr().out

@@ -2,11 +2,9 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 from page_audit import in_page
-from page_files import PageFile
 
 from booksite.build import ROOT
 from booksite.styles import sheets_of, with_one_sheet
@@ -38,9 +36,7 @@ def test_links_become_one_where_the_first_stood_and_are_joined_again() -> None:
     assert again == page.replace("one.css", "two.css")
 
 
-def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(
-    book: Path, files: dict[str, PageFile]
-) -> None:
+def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book, files) -> None:
     for page, file in files.items():
         if not (names := sheets_of(file.text)):
             assert page == "index.html"  # which only leads on

@@ -43,9 +43,7 @@ def limit(facts: Facts) -> int:
     return MATH if facts.held["formulas"] else TEXT
 
 
-def test_pages_stay_light(
-    weight, served: list[Facts], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pages_stay_light(weight, served, capsys) -> None:
     visits = [facts for facts in served if facts.look == served[0].look]
     table = {facts.place: (weight(facts), limit(facts)) for facts in visits}
     with capsys.disabled():

@@ -41,9 +41,7 @@ def test_two_files_and_the_hub_read_from_the_network(reading: dict[str, str]):
 
 
 @pytest.mark.parametrize("name", sorted(WITH_CHECKSUM))
-def test_each_reads_so_many_bytes_and_compares_a_checksum(
-    reading: dict[str, str], name: str
-):
+def test_each_reads_so_many_bytes_and_compares_a_checksum(reading, name) -> None:
     assert CAPPED.search(reading[name])
     assert ".read()" not in reading[name]
     assert re.search(r"sha256\(.+\)\.hexdigest\(\)", reading[name])

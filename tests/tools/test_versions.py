@@ -74,9 +74,7 @@ def test_one_failed_trial_fails_the_command(monkeypatch, tmp_path, kind, passed,
     made = []
     outcomes = iter([(True, ""), (passed, "")])
     monkeypatch.setattr(versions, "PLACE", tmp_path)
-    monkeypatch.setattr(
-        versions, "make_environment", lambda *asked: made.append(asked) or "python"
-    )
+    monkeypatch.setattr(versions, "make_environment", lambda *asked: made.append(asked))
     monkeypatch.setattr(versions, "tried", lambda _: next(outcomes))
     monkeypatch.setattr(versions, "report", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["versions", kind])
