@@ -22,16 +22,9 @@ NOT_OFFLINE = (
 PYTEST_SUMMARY = re.compile(r"^=* ?(\d+ \w+(?:, \d+ \w+)*) in [\d.:]+s")
 PYTEST_COUNT = re.compile(r"(\d+) (passed|failed|skipped|error|errors|xfailed|xpassed)")
 NODE_COUNT = re.compile(r"^(?:ℹ|#) (pass|fail|cancelled|skipped|todo) (\d+)$")
-WORDS = {
-    "pass": "passed",
-    "fail": "failed",
-    "cancelled": "failed",
-    "error": "failed",
-    "errors": "failed",
-    "xpassed": "failed",  # strict
-    "xfailed": "skipped",
-    "todo": "skipped",
-}
+WORDS = {"pass": "passed", "xfailed": "skipped", "todo": "skipped"}
+WORDS |= dict.fromkeys(["fail", "cancelled", "error", "errors"], "failed")
+WORDS |= {"xpassed": "failed"}  # strict
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,8 @@ from tools.setup.console import SetupError, ToolError, clean_environment, run_to
 
 OUT_OF_STEP = ("can only install packages when your package.json", "EUSAGE")
 NO_REGISTRY = (
-    "ENOTFOUND",
-    "EAI_AGAIN",
-    "ECONNREFUSED",
-    "ECONNRESET",
-    "ETIMEDOUT",
-    "network request",
-    "UNABLE_TO_GET_ISSUER_CERT",
-    "SELF_SIGNED_CERT_IN_CHAIN",
+    *("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT"),
+    *("network request", "UNABLE_TO_GET_ISSUER_CERT", "SELF_SIGNED_CERT_IN_CHAIN"),
 )
 
 

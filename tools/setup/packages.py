@@ -22,18 +22,10 @@ NEEDED, NEEDED_WITH_CUDA = 4, 11  # GB, unpacked, and what pip downloads meanwhi
 CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
 NO_SPACE = ("No space left on device", "Errno 28", "Disk quota exceeded")
 NO_INDEX = (
-    "Temporary failure in name resolution",
-    "NewConnectionError",
-    "ConnectTimeoutError",
-    "Connection refused",
-    "Connection broken",
-    "Max retries exceeded",
-    "Network is unreachable",
-    "ProxyError",
-    "SSLError",
-    "Read timed out",
-    "Could not fetch URL",
-    "IncompleteRead",
+    *("Temporary failure in name resolution", "NewConnectionError", "SSLError"),
+    *("ConnectTimeoutError", "Connection refused", "Connection broken", "ProxyError"),
+    *("Max retries exceeded", "Network is unreachable", "Read timed out"),
+    *("Could not fetch URL", "IncompleteRead"),
 )
 
 
@@ -69,10 +61,7 @@ def install_packages(venv: Path) -> None:
     run_tool([*pip, "--retries", "2", "-r", "requirements.txt"], env)
     run_tool([*pip, "--no-deps", "-e", "."], env)
     # Built now, because matplotlib announces it on stderr, in a reader's notebook.
-    run_tool(
-        [str(venv / "bin/python"), "-c", "import matplotlib.font_manager"],
-        env,
-    )
+    run_tool([pip[0], "-c", "import matplotlib.font_manager"], env)
 
 
 def explained(error: ToolError) -> SetupError:
