@@ -10,7 +10,7 @@ relative ones, and its picture's alternative text does not say what the picture 
 
 import os
 import re
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,8 @@ def previews(app: Sphinx, page: str, title: str, said: str) -> dict[str, str]:
 
 def add_tags(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
     said = PLAIN.get(page) or (description(tree) if tree else "")
-    title = re.sub("<[^>]+>", "", context.get("title", "")) or app.config.html_title
+    title = unescape(re.sub("<[^>]+>", "", context.get("title", "")))
+    title = title or app.config.html_title
     tags = {"description": said} | previews(app, page, title, said)
     written = "".join(meta(name, text) for name, text in tags.items() if text)
     context["metatags"] = context.get("metatags", "") + written

@@ -37,7 +37,9 @@ class SmallBook:
         self.notebook.parent.mkdir()
 
     def write_cells(self, *cells: NotebookNode) -> None:
-        notebook = nb.new_notebook(cells=[nb.new_markdown_cell("# Title"), *cells])
+        notebook = nb.new_notebook(
+            cells=[nb.new_markdown_cell("# This & that"), *cells]
+        )
         language = {"name": "python", "pygments_lexer": "python"}
         notebook.metadata["language_info"] = language
         nbformat.write(notebook, self.notebook)

@@ -69,7 +69,7 @@ def test_what_needs_an_address_comes_and_goes_with_it(small_book: SmallBook) -> 
     assert knows_no_site(small_book)
     assert download(small_book) == SETUP
     page = small_book.page("chapters/cells")
-    assert 'property="og:title" content="Title"' in page
+    assert 'property="og:title" content="This &amp; that"' in page
     assert '<time datetime="2001-02-03">' in page
     assert "Suggest a change" not in page
 
