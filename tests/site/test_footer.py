@@ -13,13 +13,16 @@ def test_days_are_those_of_git_and_none_is_made_up(tmp_path: Path) -> None:
 
     nothing = ["", "", ""]
     assert days(tmp_path) == nothing
-    for name in "abc":
-        (tmp_path / f"{name}.md").write_text(name)
-        commit_all(tmp_path, f"{name}: write", "2001-02-03")
-    (tmp_path / "a.md").write_text("v1.0")
-    commit_all(tmp_path, "chapters: say where v1.0 is", "2002-01-01")  # no change
+    for name, message, day in (
+        ("a", "a: write", "2001-02-03"),
+        ("b", "b: write", "2001-02-04"),
+        ("a", "chapters: say where v1.0 is", "2001-02-05"),  # no change of a page
+        ("c", "c: write", "2001-02-06"),
+    ):
+        (tmp_path / f"{name}.md").write_text(message)
+        commit_all(tmp_path, message, day)
     (tmp_path / "b.md").write_text("changed")
-    assert days(tmp_path) == ["2001-02-03", "", "2001-02-03"]
+    assert days(tmp_path) == ["2001-02-03", "", "2001-02-06"]
     shallow = tmp_path / "clone"
     assert not run("git", "clone", "-q", "--depth=1", tmp_path.as_uri(), shallow).stderr
     assert days(shallow) == nothing
