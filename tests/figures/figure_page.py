@@ -109,7 +109,7 @@ def document(body: str, theme: str = "light") -> str:
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="fonts/fonts.css">
 <style>body{{margin:16px auto;max-width:720px;padding:0 8px;background:{ground};
-color:{text};font:16px/1.6 "Source Sans 3"}}</style></head>
+color:{text};font:16px/1.6 "Source Sans 3"}}a{{color:inherit}}</style></head>
 <body><main><h1>Figures</h1>{body}<p><a href="#">Where Tab leads then</a></p></main>
 <script src="figure-host.js"></script></body></html>"""
 
