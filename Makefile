@@ -1,6 +1,6 @@
 # Works with GNU make 3.81 (macOS) and later. `make help` lists the commands.
 .DEFAULT_GOAL := help
-.PHONY: help setup book pdf serve test notebooks stills bundle lint format clean
+.PHONY: help setup book pdf serve test failed notebooks stills bundle lint format clean
 
 # Any Python 3 can start the set-up; it looks for a suitable one by itself.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; \
@@ -11,7 +11,9 @@ help:
 	@echo 'make book       install what is needed and build the book into _build/html'
 	@echo 'make pdf        print the whole book into one PDF in _build; needs Chromium'
 	@echo 'make serve      serve the built book on this machine'
-	@echo 'make test       check the library, the notebooks and the built book'
+	@echo 'make test       check the library, the notebooks and the built book;'
+	@echo '                one group of it: make test GROUP=library'
+	@echo 'make failed     only the tests that failed last, but for notebooks'
 	@echo 'make notebooks  run all notebooks and store their outputs;'
 	@echo '                one of them: make notebooks NB=chapters/03_positions.ipynb'
 	@echo 'make stills     only draw the still pictures of figures in notebooks anew'
@@ -36,7 +38,10 @@ serve: setup
 	@$(RUN) -m booksite.serve
 
 test: setup
-	@$(RUN) -m tools.test
+	@$(RUN) -m tools.test $(GROUP)
+
+failed: setup
+	@OMP_NUM_THREADS=1 $(RUN) -m pytest --last-failed --last-failed-no-failures none
 
 notebooks: setup
 	@$(RUN) -m tools.notebooks $(NB)
