@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 BUNDLER = ROOT / "transformer_book/figures/bundle.mjs"
 GROUNDS = {"light": ("#ffffff", "#212529"), "dark": ("#121212", "#ced6dd")}
 READY = ".tl-figure[data-mounted] .fig"
+FONTS = "() => document.body.offsetHeight && document.fonts.ready.then(() => 0)"
 # A small model in the place of anywidget's, and where the figure is mounted.
 MODEL = """
   const heard = {};
@@ -174,9 +175,10 @@ class Visit:
     def open(self, file: str, *, disk: bool = False, live: bool = True) -> Page:
         """Load the page and wait until its first figure is alive."""
         home = self.site.as_uri() if disk else self.server
-        self.page.goto(f"{home}/{file}")
+        self.page.goto(f"{home}/{file}", wait_until="domcontentloaded")
         if live:
             self.page.wait_for_selector(READY)
+            self.page.evaluate(FONTS)
         return self.page
 
     def __getattr__(self, name: str) -> Any:
@@ -282,3 +284,12 @@ def fixed(x: SupportsFloat, digits: int = 2) -> str:
         return "NaN"
     text = str(Decimal(float(x)).quantize(Decimal(10) ** -digits, ROUND_HALF_UP))
     return text if float(text) else text.removeprefix("-")
+
+
+def percent(share: float) -> str:
+    """A share as the figures say it."""
+    if 0 < share < 0.005:
+        return "less than 1 %"
+    if 0.995 <= share < 1:
+        return "more than 99 %"
+    return f"{math.floor(100 * share + 0.5)} %"

@@ -20,7 +20,7 @@ def book(tmp_path_factory):
     root = tmp_path_factory.mktemp("book")
     for folder in ("transformer_book/figures", "tests/figures"):
         shutil.copytree(ROOT / folder, root / folder)
-    for name in ("node_modules", "transformer_lib", "package.json"):
+    for name in ("booksite", "node_modules", "transformer_lib", "package.json"):
         (root / name).symlink_to(ROOT / name)
     for path in (ROOT / "transformer_book").iterdir():
         if path.name != "figures":
