@@ -37,6 +37,7 @@ def make(name: str, kind: str, root: Path = ROOT) -> list[Path]:
         path = elsewhere.get(source.name, folder / source.name)
         text = source.read_text(encoding="utf-8")
         text = text.replace("figure_name", name).replace("FigureName", kind)
+        text = text.replace("Figure title", name.replace("_", " ").capitalize())
         path.write_text(text, encoding="utf-8")
         written.append(path)
     registry = figures / "__init__.py"

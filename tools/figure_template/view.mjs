@@ -86,7 +86,7 @@ function build(ui) {
 
 export default {
   name: "figure_name",
-  title: "FigureName",
+  title: "Figure title",
   tip: "pull the temperature down to 0.1: which bar takes all the weight?",
   traits: ["scores", "temperature", "selected"],
   layout,
