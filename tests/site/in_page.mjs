@@ -227,7 +227,9 @@ export async function takeSheetsApart() {
 export async function settle() {
   let [height, since] = [0, 0];
   const { classList } = document.body;
-  while (classList.contains("scrolled") || performance.now() - since < 1000) {
+  const waits = () => document.querySelector(".tl-figure:not([data-mounted])");
+  const moves = () => classList.contains("scrolled") || waits();
+  while (moves() || performance.now() - since < 1000) {
     await document.fonts.ready;
     await rest(50);
     const now = document.body.getBoundingClientRect().height;
