@@ -8,6 +8,7 @@ Playwright's synchronous interface can be started only once in a thread.
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from typing import NoReturn
 
 import pytest
 from playwright.sync_api import Browser
@@ -21,13 +22,18 @@ MISSING = (
 )
 
 
+def leave_out(missing: str) -> NoReturn:
+    """Without a browser: skip, or fail under `REQUIRE_BROWSER=1`."""
+    if os.environ.get("REQUIRE_BROWSER") == "1":
+        pytest.fail(f"REQUIRE_BROWSER=1, but {missing}", pytrace=False)
+    pytest.skip(missing)
+
+
 def require_chromium() -> str:
     """The program to start. Without one: skip, or fail under `REQUIRE_BROWSER=1`."""
     if found := find_chromium():
         return found
-    if os.environ.get("REQUIRE_BROWSER") == "1":
-        pytest.fail(f"REQUIRE_BROWSER=1, but {MISSING}", pytrace=False)
-    pytest.skip(MISSING)
+    leave_out(MISSING)
 
 
 def start_chromium() -> AbstractContextManager[Browser]:

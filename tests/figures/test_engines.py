@@ -14,10 +14,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
-from browser import require_chromium
+from browser import leave_out, require_chromium
 from figure_examples import EXAMPLES
 from figure_page import ROOT, document, run_node
 from weights_page import MODELS
@@ -43,15 +43,12 @@ HEARD = """<script>
 </script>"""
 
 
-def missing(browser: str, packages: str) -> None:
-    """Without the browser: skip, or fail under `REQUIRE_BROWSER=1`."""
-    said = (
+def missing(browser: str, packages: str) -> NoReturn:
+    """Say that the browser is not there, and what brings it."""
+    leave_out(
         f"no {browser} found, so the figures are NOT tested in it; "
         f"install it (Debian: apt-get install {packages})"
     )
-    if os.environ.get("REQUIRE_BROWSER") == "1":
-        pytest.fail(f"REQUIRE_BROWSER=1, but {said}", pytrace=False)
-    pytest.skip(said)
 
 
 @contextmanager
