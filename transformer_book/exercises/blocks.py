@@ -298,10 +298,8 @@ POST_NORM = Exercise(
         ),
         "only the layer's result is normalized: the norm takes the sum, "
         "norm(x + layer(x))": gives(_at_rest, X + _norm(CHANGE)),
-        "x and the layer's result are normalized apart: the norm takes their "
-        "sum, norm(x + layer(x))": gives(
-            _at_rest, NORMED + CHANGE, NORMED + _norm(CHANGE)
-        ),
+        "x and the layer's result are normalized apart: the norm takes their sum, "
+        "norm(x + layer(x))": gives(_at_rest, NORMED + CHANGE, NORMED + _norm(CHANGE)),
         "there is no norm: norm(x + layer(x))": gives(_at_rest, X + CHANGE),
         "x is added twice": gives(_at_rest, _norm(X + X + CHANGE), X + POST),
         "the layer is applied twice": gives(

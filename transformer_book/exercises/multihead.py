@@ -35,18 +35,16 @@ SPLIT = Exercise(
     {"2 x 5 tokens of width 12, 3 heads": lambda f: f(X, 3)},
     {
         "heads and tokens must change places, .transpose(1, 2): each head is a "
-        "sequence of its own, (batch, n_heads, seq, d_head)": lambda f: (
-            f(X, 3).shape == (2, 5, 3, 4)
-        ),
+        "sequence of its own, "
+        "(batch, n_heads, seq, d_head)": lambda f: f(X, 3).shape == (2, 5, 3, 4),
         "n_heads is the number of heads, not their width": lambda f: (
             f(X, 3).shape == (2, 4, 5, 3)
         ),
         "the shape must be (batch, n_heads, seq, d_head)": lambda f: (
             f(X, 3).shape != (2, 3, 5, 4)
         ),
-        "numbers of one token got into the place of another: cut each token's "
-        "vector, .view(batch, seq, n_heads, d_head), only then "
-        ".transpose(1, 2)": lambda f: (
+        "numbers of one token got into the place of another: cut each token's vector, "
+        ".view(batch, seq, n_heads, d_head), only then .transpose(1, 2)": lambda f: (
             not alike(f(_without(X, 1), 3), _without(f(X, 3), 2))
         ),
         "each head must get consecutive numbers of a token: head 0 the first "
@@ -64,9 +62,8 @@ MERGE = Exercise(
         ),
         "the shape must be (batch, seq, n_heads * d_head): .transpose(1, 2), then "
         "the last two axes become one": lambda f: f(HEADS).shape != (2, 5, 12),
-        "numbers of several tokens got into one vector: heads and tokens must "
-        "change places, .transpose(1, 2), "
-        "before the last two axes become one": lambda f: (
+        "numbers of several tokens got into one vector: heads and tokens must change "
+        "places, .transpose(1, 2), before the last two axes become one": lambda f: (
             not alike(f(_without(HEADS, 2)), _without(f(HEADS), 1))
         ),
         "the pieces must stand side by side: all of head 0, "
@@ -183,9 +180,8 @@ MULTIHEAD = Exercise(
         ),
         "where every token weighs all tokens equally, all must get the same: "
         "before they are merged, heads and tokens must change places again": _shuffled,
-        "tokens that change places must take their results with them: cut each "
-        "token's vector, .view(batch, seq, n_heads, d_head), then "
-        "transpose(1, 2)": lambda f: (
+        "tokens that change places must take their results with them: cut each token's "
+        "vector, .view(batch, seq, n_heads, d_head), then transpose(1, 2)": lambda f: (
             not alike(_multihead(f, X.flip(1)), _multihead(f).flip(1))
         ),
         "head 0 decides for all heads: each has weights of its own": lambda f: (
@@ -205,16 +201,14 @@ MULTIHEAD = Exercise(
             _multihead(f, FEW, SHARED), _multihead(f, FEW)
         ),
         "the mask is turned round: True = may look": _masking(FEW, SHARED, ~SHARED),
-        "a mask (queries, keys) is for all sequences and heads as it is: only one "
-        "with three axes needs another for the heads": _masking(
-            FEW, SHARED, SHARED[None, :, None]
-        ),
+        "a mask (queries, keys) is for all sequences and heads as it is: only one with "
+        "three axes needs "
+        "another for the heads": _masking(FEW, SHARED, SHARED[None, :, None]),
         "the mask is not obeyed: a score that may not be looked at becomes -inf "
         "before the softmax": lambda f: not _masking(FEW, SHARED, SHARED)(f),
         "a mask (batch, queries, keys) needs an axis for the heads, mask[:, None]: "
-        "without, each head takes the mask of another sequence": _masking(
-            MANY, EACH, EACH[None]
-        ),
+        "without, each head "
+        "takes the mask of another sequence": _masking(MANY, EACH, EACH[None]),
     },
 )
 

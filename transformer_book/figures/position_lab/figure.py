@@ -10,6 +10,7 @@ from transformer_book.figures.state import (
     Values,
     as_lists,
     check_matrix,
+    check_ranges,
     check_tokens,
     check_value,
 )
@@ -70,16 +71,11 @@ class PositionLab(RoundedFigure):
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless numbers are in range, and order and rows fit the words."""
-        for name, (least, most) in _RANGES.items():
-            if not least <= state[name] <= most:
-                raise StateError(
-                    f"{name} must be from {least} to {most}, got {state[name]}"
-                )
+        check_ranges(state, _RANGES)
         if state["d_model"] % 2:
             raise StateError(f"d_model must be even, got {state['d_model']}")
         check_value("base", state["base"], float)
-        if not 1 <= state["base"] <= 1_000_000:
-            raise StateError(f"base must be from 1 to 1,000,000, got {state['base']}")
+        check_ranges(state, {"base": (1, 1_000_000)}, ",")
         _check_dimensions(state["dimensions"])
         check_tokens(state["tokens"], 2, 10)
         _check_order(state["order"], len(state["tokens"]))

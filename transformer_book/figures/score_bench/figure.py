@@ -5,7 +5,7 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import RoundedFigure
-from transformer_book.figures.state import StateError, Values, check_value
+from transformer_book.figures.state import StateError, Values, check_ranges, check_value
 
 _WIDTHS = [2**power for power in range(1, 10)]
 
@@ -38,11 +38,7 @@ class ScoreBench(RoundedFigure):
             raise StateError(
                 f"width must be a power of two from 2 to 512, got {state['width']}"
             )
-        for name, least, most in (("seed", 1, 1000), ("held", -1, 31)):
-            if not least <= state[name] <= most:
-                raise StateError(
-                    f"{name} must be from {least} to {most:,}, got {state[name]}"
-                )
+        check_ranges(state, {"seed": (1, 1000), "held": (-1, 31)}, ",")
 
 
 def _check_vector(name: str, vector: list[Any]) -> None:

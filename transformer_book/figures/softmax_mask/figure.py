@@ -10,6 +10,7 @@ from transformer_book.figures.state import (
     StateError,
     Values,
     check_matrix,
+    check_place,
     check_tokens,
     check_value,
 )
@@ -66,9 +67,7 @@ class SoftmaxMask(Figure):
         check_value("temperature", state["temperature"], float)
         if state["temperature"] < 0:
             raise StateError(f"temperature must be >= 0, got {state['temperature']}")
-        selected = state["selected"]
-        if selected and not (len(selected) == 2 and all(0 <= i < n for i in selected)):
-            raise StateError(f"selected must be [row, column] or [], got {selected}")
+        check_place("selected", state["selected"], (n, n), "[row, column] or []")
 
 
 def _named_mask(word: str, n: int) -> Any:
