@@ -40,8 +40,7 @@ def _endless(f: Solution, vector: Tensor, *parameters: Tensor) -> bool:
 
 def _plain(f: Solution, vector: Tensor, *parameters: Tensor) -> Tensor:
     """Return what becomes of this token."""
-    result: Tensor = f(_with({(0, 0): vector}), *parameters)[0, 0]
-    return result
+    return f(_with({(0, 0): vector}), *parameters)[0, 0]
 
 
 TINY_OR_EQUAL = _with({(0, 1): TINY, (1, 2): EQUAL})

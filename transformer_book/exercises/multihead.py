@@ -86,8 +86,7 @@ def _multihead(
     """Run 3 heads with given weights, some of which may be changed."""
     weights = {f"{k}.weight": w for k, w in (WEIGHTS | changed).items()}
     layer = fitted(solution, (12, 3), weights)
-    result: Tensor = layer(x) if mask is None else layer(x, mask=mask)
-    return result
+    return layer(x) if mask is None else layer(x, mask=mask)
 
 
 def _zero(solution: Solution, name: str) -> bool:
@@ -225,8 +224,7 @@ Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def _grouped(solution: Solution, x: Tensor = WIDE) -> Tensor:
-    result: Tensor = fitted(solution, (24, 6, 2), GROUPED_WEIGHTS, WIDTHS)(x)
-    return result
+    return fitted(solution, (24, 6, 2), GROUPED_WEIGHTS, WIDTHS)(x)
 
 
 def _attending(*wrong: Attend) -> Test:

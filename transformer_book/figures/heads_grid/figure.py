@@ -127,8 +127,7 @@ def _letter(token: int) -> str:
 @cache
 def _shipped(source: str) -> Decoder:
     """Load a shipped model, once."""
-    model: Decoder = pretrained.load(source).model
-    return model
+    return pretrained.load(source).model
 
 
 def _computed(model: Decoder, source: str, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_book.figures import schema as rules
-from transformer_book.figures.state import StateError, check_tokens, check_value
+from transformer_book.figures.state import StateError, check_tokens
 
 NAMES = ("steps", "first", "second", "tokens", "said", "heads", "maps")
 """The parts of a record."""
@@ -56,7 +56,9 @@ def check_record(record: dict[str, Any]) -> None:
                 f"{name} must have one entry for each of the {len(steps)} steps, "
                 f"got {len(record[name])}"
             )
-    _check_losses([*record["first"], *record["second"]])
+    for loss in [*record["first"], *record["second"]]:
+        if loss < 0:
+            raise StateError(f"losses must not be negative, got {loss}")
     for said, maps in zip(record["said"], record["maps"], strict=True):
         _check_frame(said, maps, len(tokens))
 
@@ -70,13 +72,6 @@ def _check_steps(steps: list[Any]) -> None:
 def _check_heads(heads: Any) -> None:
     if not isinstance(heads, list) or [type(name) for name in heads] != [str, str]:
         raise StateError(f"heads must be the names of two heads, got {heads}")
-
-
-def _check_losses(losses: list[Any]) -> None:
-    for loss in losses:
-        check_value("losses", loss, float)
-        if loss < 0:
-            raise StateError(f"losses must not be negative, got {loss}")
 
 
 def _check_frame(said: Any, maps: Any, n: int) -> None:

@@ -74,7 +74,10 @@ class Translator(ServesWeights, Figure):
         """Raise unless the model can answer, and the numbers are in range."""
         check_answer(state["answer"])
         if words_of(state["text"]) != state["answer"]["words"]:
-            _try(self._ask, state["text"])
+            try:
+                self._ask(state["text"])
+            except ValueError as error:  # of any tokenizer
+                raise StateError(str(error)) from error
         check_ranges(state, {"step": (0, MOST)})
         if state["view"] not in ("lines", "grid"):
             raise StateError(f'view must be "lines" or "grid", got {state["view"]!r}')
@@ -84,10 +87,3 @@ class Translator(ServesWeights, Figure):
         check_place("head", state["head"], sizes, rule)
         rule = f"[step] or [step, token] below {MOST}, or []"
         check_place("selected", selected, [MOST, MOST][: len(selected)], rule)
-
-
-def _try(ask: Ask, text: str) -> None:
-    try:
-        ask(text)
-    except ValueError as error:  # of any tokenizer
-        raise StateError(str(error)) from error
