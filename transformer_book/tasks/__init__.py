@@ -14,12 +14,7 @@ from transformer_book.tasks.sequences import (
     reversal_batches,
 )
 from transformer_book.tasks.shakespeare import shakespeare_text
-from transformer_book.tasks.texts import (
-    Corpus,
-    manual_text,
-    manual_topics,
-    split_text,
-)
+from transformer_book.tasks.texts import Corpus, manual_text, manual_topics, split_text
 from transformer_book.tasks.translation import (
     read_targets,
     translation_batch,
