@@ -63,8 +63,10 @@ LAYER = Exercise(
         "the values are lost, the keys came back twice": lambda cls: alike(
             _after(cls, 5)["values"], FIRST_KEYS
         ),
-        "of 5 new tokens only the last is kept: an update "
-        "may bring several": lambda cls: alike(_after(cls, 5)["keys"], KEYS[:, :, 4:5]),
+        "of 5 new tokens only the last is kept: "
+        "an update may bring several": lambda cls: alike(
+            _after(cls, 5)["keys"], KEYS[:, :, 4:5]
+        ),
         "length stays 0: count the tokens, self.length += key.shape[2]": lambda cls: (
             _after(cls, 5)["length"] == 0
         ),

@@ -134,9 +134,10 @@ RENAME = Exercise(
         "feed-forward layer": _reads(
             f"{ATTENTION}.norm.weight", STATE["h.0.ln_2.weight"]
         ),
-        "a name that is unknown or missing must raise an error: else a part of the "
-        "model stays as it "
-        "was drawn, in silence": lambda f: alike(_renamed(f), _right()),
+        "a name that is unknown or missing must raise an error: else a part of "
+        "the model stays as it was drawn, in silence": lambda f: alike(
+            _renamed(f), _right()
+        ),
     },
 )
 

@@ -35,8 +35,9 @@ SPLIT = Exercise(
     {"2 x 5 tokens of width 12, 3 heads": lambda f: f(X, 3)},
     {
         "heads and tokens must change places, .transpose(1, 2): each head is a "
-        "sequence of its own, "
-        "(batch, n_heads, seq, d_head)": lambda f: f(X, 3).shape == (2, 5, 3, 4),
+        "sequence of its own, (batch, n_heads, seq, d_head)": lambda f: (
+            f(X, 3).shape == (2, 5, 3, 4)
+        ),
         "n_heads is the number of heads, not their width": lambda f: (
             f(X, 3).shape == (2, 4, 5, 3)
         ),
@@ -200,14 +201,16 @@ MULTIHEAD = Exercise(
             _multihead(f, FEW, SHARED), _multihead(f, FEW)
         ),
         "the mask is turned round: True = may look": _masking(FEW, SHARED, ~SHARED),
-        "a mask (queries, keys) is for all sequences and heads as it is: only one with "
-        "three axes needs "
-        "another for the heads": _masking(FEW, SHARED, SHARED[None, :, None]),
+        "a mask (queries, keys) is for all sequences and heads as it is: only one "
+        "with three axes needs another for the heads": _masking(
+            FEW, SHARED, SHARED[None, :, None]
+        ),
         "the mask is not obeyed: a score that may not be looked at becomes -inf "
         "before the softmax": lambda f: not _masking(FEW, SHARED, SHARED)(f),
         "a mask (batch, queries, keys) needs an axis for the heads, mask[:, None]: "
-        "without, each head "
-        "takes the mask of another sequence": _masking(MANY, EACH, EACH[None]),
+        "without, each head takes the mask of another sequence": _masking(
+            MANY, EACH, EACH[None]
+        ),
     },
 )
 

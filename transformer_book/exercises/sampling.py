@@ -99,9 +99,10 @@ RESTRICT = Exercise(
         "each logit in its own place": gives(
             TOP_P, TOP_P(sampling.filter_logits).sort(descending=True).values
         ),
-        "top_p cuts off the word at which the sum crosses p: it must stay, so that the "
-        "words together have p, "
-        "and at least one stays": _keeps(TOP_P, "-x---", "-----"),
+        "top_p cuts off the word at which the sum crosses p: it must stay, so that "
+        "the words together have p, and at least one stays": _keeps(
+            TOP_P, "-x---", "-----"
+        ),
         "top_p cuts off the likeliest word: sum up from the likeliest one on": _keeps(
             TOP_P, "x-xxx", "xxxxx"
         ),
@@ -175,12 +176,14 @@ STEP = Exercise(
     sampling.beam_step,
     {"2 prompts, 3 beams, 5 words, width=4": _step},
     {
-        "each beam is carried on by itself: all continuations of a prompt compete, so "
-        "flatten beams and words into "
-        "one axis before topk": lambda f: _step(f)[0].shape in ((2, 3, 4), (2, 12)),
-        "there must be width=4 of them, not one for each beam: all continuations of a "
-        "prompt compete, "
-        "whichever beam they carry on": lambda f: _step(f)[0].shape == (2, 3),
+        "each beam is carried on by itself: all continuations of a prompt compete, "
+        "so flatten beams and words into one axis before topk": lambda f: (
+            _step(f)[0].shape in ((2, 3, 4), (2, 12))
+        ),
+        "there must be width=4 of them, not one for each beam: all continuations "
+        "of a prompt compete, whichever beam they carry on": lambda f: (
+            _step(f)[0].shape == (2, 3)
+        ),
         "prompts compete with each other: keep the first axis, flatten(1)": lambda f: (
             _step(f)[0].shape == (4,)
         ),
@@ -212,9 +215,10 @@ STEP = Exercise(
         "beams must count from 0 in each prompt": lambda f: alike(
             _step(f)[1] - BEAMS, torch.tensor([[0], [3]]).expand(2, 4)
         ),
-        "the scores are right, but not where they come from: with beams and words in "
-        "one axis, place // vocab is the beam, "
-        "place % vocab the token": lambda f: alike(_step(f)[0], BEST),
+        "the scores are right, but not where they come from: with beams and words "
+        "in one axis, place // vocab is the beam, place % vocab the token": lambda f: (
+            alike(_step(f)[0], BEST)
+        ),
     },
 )
 

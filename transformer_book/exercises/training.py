@@ -62,8 +62,10 @@ NEXT_TOKEN = Exercise(
         ),
         "each token is compared with the logits in its own place, which have seen it: "
         "compare logits[:, :-1] with tokens[:, 1:]": gives(_loss, _of(LOGITS, TOKENS)),
-        "the shift goes the wrong way, to the token before: compare logits[:, "
-        ":-1] with tokens[:, 1:]": gives(_loss, _of(LOGITS[:, 1:], TOKENS[:, :-1])),
+        "the shift goes the wrong way, to the token before: compare "
+        "logits[:, :-1] with tokens[:, 1:]": gives(
+            _loss, _of(LOGITS[:, 1:], TOKENS[:, :-1])
+        ),
         "each place is compared with the token two places after it: shift once": gives(
             _loss, _of(LOGITS[:, :-2], TOKENS[:, 2:])
         ),
@@ -88,9 +90,10 @@ NEXT_TOKEN = Exercise(
         "the padding is counted: leave targets that equal ignore out": lambda f: alike(
             _padded(f), _loss(f)
         ),
-        "the padding's loss is left out of the sum, but the padding is counted in the "
-        "mean: divide by "
-        "the number of real targets": gives(_padded, (NATS * REAL).mean()),
+        "the padding's loss is left out of the sum, but the padding is counted in "
+        "the mean: divide by the number of real targets": gives(
+            _padded, (NATS * REAL).mean()
+        ),
         "it is a mean of the sequences' means, so tokens of short sequences weigh "
         "more: divide one sum by one count": gives(
             _padded, ((NATS * REAL).sum(-1) / REAL.sum(-1)).mean()
@@ -140,9 +143,10 @@ SMOOTHING = Exercise(
             f(ROWS, TARGETS), training.cross_entropy(ROWS.softmax(-1), TARGETS)
         ),
         "nothing is smoothed: where does label_smoothing enter?": _weighs(1.0, 0.0),
-        "the other words share label_smoothing, the target gets none of it: each of "
-        "the V words gets label_smoothing / V, "
-        "the target included": _weighs(0.9 - 0.1 / 6, 0.1 / 6),
+        "the other words share label_smoothing, the target gets none of it: each "
+        "of the V words gets label_smoothing / V, the target included": _weighs(
+            0.9 - 0.1 / 6, 0.1 / 6
+        ),
         "the words get nothing: each gets label_smoothing / V": _weighs(0.9, 0.0),
         "each word gets the whole label_smoothing: divide it by V": _weighs(0.9, 0.1),
         "the shares are exchanged: the target gets 1 - label_smoothing": _weighs(
@@ -218,8 +222,10 @@ NOAM = Exercise(
         ),
         "it rises and rises: after step 4 = warmup, step ** -0.5 must be the lower "
         "curve of the two": lambda f: _noam_peak(f) == 19,
-        "the peak must be at step 4 = warmup: there step * warmup ** -1.5 and step ** "
-        "-0.5 are equal, if step 1 is the first update": lambda f: _noam_peak(f) != 4,
+        "the peak must be at step 4 = warmup: there step * warmup ** -1.5 and "
+        "step ** -0.5 are equal, if step 1 is the first update": lambda f: (
+            _noam_peak(f) != 4
+        ),
         "the shape is right, the height is not: "
         "multiply by d_model ** -0.5": _higher_throughout,
         "during the warm-up the rate must grow by the same "
