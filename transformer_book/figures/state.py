@@ -115,9 +115,7 @@ def check_place(
         raise StateError(f"{name} must be {rule}, got {place}")
 
 
-def check_rows_sum(
-    name: str, rows: Sequence[Sequence[float]], within: float = 1e-3
-) -> None:
+def check_rows_sum(name: str, rows: Sequence[Sequence[float]], within: float) -> None:
     """Raise unless each row sums to 1, or to 0: a query that may look at nothing."""
     for i, row in enumerate(rows):
         total = sum(row)

@@ -49,7 +49,9 @@ def check_record(record: dict[str, Any]) -> None:
     steps, tokens = record["steps"], record["tokens"]
     _check_steps(steps)
     check_tokens(tokens, 2, LONGEST)
-    _check_heads(record["heads"])
+    heads = record["heads"]
+    if [type(name) for name in heads] != [str, str]:
+        raise StateError(f"heads must be the names of two heads, got {heads}")
     for name in ("first", "second", "said", "maps"):
         if len(record[name]) != len(steps):
             raise StateError(
@@ -67,11 +69,6 @@ def _check_steps(steps: list[Any]) -> None:
     whole = all(type(step) is int and step >= 0 for step in steps)
     if not (whole and 2 <= len(steps) <= 60 and sorted(set(steps)) == steps):
         raise StateError(f"steps must be 2 to 60 growing numbers from 0, got {steps}")
-
-
-def _check_heads(heads: Any) -> None:
-    if not isinstance(heads, list) or [type(name) for name in heads] != [str, str]:
-        raise StateError(f"heads must be the names of two heads, got {heads}")
 
 
 def _check_frame(said: Any, maps: Any, n: int) -> None:
