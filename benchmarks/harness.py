@@ -117,24 +117,20 @@ def rounds(
 
 def machine() -> dict[str, str | int | float]:
     """Say where and with what the figures were taken."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":")[1].strip() for line in lines if "model name" in line]
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
     return {
         "date": time.strftime("%Y-%m-%d"),
         "python": platform.python_version(),
-        "processor": _processor(),
+        "processor": names[0] if names else platform.machine(),
         "cores": os.cpu_count() or 1,
         "threads": torch.get_num_threads(),
         "load before": os.getloadavg()[0],
         "gpu": gpu,
         **{name: version(name) for name in PEERS if find_spec(name.replace("-", "_"))},
     }
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":")[1].strip() for line in lines if "model name" in line]
-    return names[0] if names else platform.machine()
 
 
 def publish(report: Report, where: Mapping[str, str | int | float]) -> None:

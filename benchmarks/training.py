@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +14,6 @@ from benchmarks.harness import Action, Report
 from transformer_lib.decoder import GPT2_SMALL, Decoder
 from transformer_lib.training import next_token_loss
 
-Loss = Callable[[nn.Module, Tensor], Tensor]
 VOCAB_SIZE = 1024
 SIZES = {
     "4 layers, width 128": {"d_model": 128, "n_layers": 4, "n_heads": 4},
@@ -112,22 +110,13 @@ def x_transformers(size: dict[str, int]) -> nn.Module | None:
     )
 
 
-def plain_loss(model: nn.Module, tokens: Tensor) -> Tensor:
-    """Return our loss of a model that returns logits."""
-    return next_token_loss(model(tokens), tokens)
-
-
-def own_loss(model: nn.Module, tokens: Tensor) -> Tensor:
-    """Return the loss that Hugging Face's model computes itself, as its users do."""
-    return model(tokens, labels=tokens).loss
-
-
-def step(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Loss, tokens: Tensor
-) -> None:
+def step(model: nn.Module, optimizer: torch.optim.Optimizer, tokens: Tensor) -> None:
     """Take one step, the same for every model."""
     optimizer.zero_grad()
-    loss(model, tokens).backward()
+    if isinstance(model, GPT2LMHeadModel):  # computes its loss, as its users do
+        model(tokens, labels=tokens).loss.backward()
+    else:
+        next_token_loss(model(tokens), tokens).backward()
     optimizer.step()
 
 
@@ -151,8 +140,7 @@ def actions(size: dict[str, int]) -> dict[str, Action]:
             optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
             if "compile" in name:
                 model.compile()
-            loss = own_loss if isinstance(model, GPT2LMHeadModel) else plain_loss
-            steps[name] = partial(step, model, optimizer, loss, tokens)
+            steps[name] = partial(step, model, optimizer, tokens)
     return steps
 
 

@@ -36,18 +36,13 @@ class Face:
 
 
 SANS, MONO = "Source Sans 3", "Source Code Pro"
-TEXT = "".join([*BASIC, *QUOTES, *GREEK, *SIGNS])
+ITALIC, TEXT = "".join(BASIC + QUOTES), "".join(BASIC + QUOTES + GREEK + SIGNS)
 SANS_FILE, MONO_FILE = "VF/SourceSans3VF-{}.ttf", "VF/SourceCodeVF-{}.ttf"
 NOTO = "files/noto-sans-{}-400-normal.woff2"
 FACES = (
     Face("sans", SANS, "source-sans", SANS_FILE.format("Upright"), TEXT),
     Face(
-        "sans-italic",
-        SANS,
-        "source-sans",
-        SANS_FILE.format("Italic"),
-        "".join([*BASIC, *QUOTES]),
-        style="italic",
+        "sans-italic", SANS, "source-sans", SANS_FILE.format("Italic"), ITALIC, "italic"
     ),
     Face("mono", MONO, "source-code-pro", MONO_FILE.format("Upright"), TEXT),
     Face(

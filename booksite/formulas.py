@@ -71,8 +71,7 @@ class Formulas:
         assert self.process.stdout
         self.process.stdin.write(request + "\n")
         self.process.stdin.flush()
-        answer: dict[str, str] = json.loads(self.process.stdout.readline())
-        return answer
+        return json.loads(self.process.stdout.readline())
 
     def close(self) -> None:
         """End the process and write down what is known."""

@@ -97,23 +97,13 @@ def with_stubs(notebook: NotebookNode) -> NotebookNode:
             waiting = cell
         if "solution" in tags:
             if waiting is None:
-                waiting = _new_stub(cell)
-                cells += [waiting, _new_hint(cell)]
+                waiting = nbformat.v4.new_code_cell(metadata={"tags": ["exercise"]})
+                hint = nbformat.v4.new_markdown_cell(HINT)
+                waiting["id"], hint["id"] = f"{cell['id']}-stub", f"{cell['id']}-hint"
+                cells += [waiting, hint]
             waiting.source, waiting = stub_of(cell.source), None
             cell.metadata["tags"] = ["solution", "hide-cell"]
             cell.metadata["mystnb"] = dict(PROMPTS)
         cells.append(cell)
     notebook.cells = cells
     return notebook
-
-
-def _new_stub(solution: NotebookNode) -> NotebookNode:
-    stub = nbformat.v4.new_code_cell(metadata={"tags": ["exercise"]})
-    stub["id"] = f"{solution['id']}-stub"
-    return stub
-
-
-def _new_hint(solution: NotebookNode) -> NotebookNode:
-    hint = nbformat.v4.new_markdown_cell(HINT)
-    hint["id"] = f"{solution['id']}-hint"
-    return hint

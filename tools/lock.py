@@ -23,8 +23,8 @@ OF_CUDA = re.compile(r"nvidia-|cuda-|triton==")
 # From https://download.pytorch.org/whl/cpu/torch/; a new version needs new ones.
 CPU_BUILDS = {
     "torch==2.13.0": [  # CPython 3.11, Linux on x86-64
-        "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b",
-    ],
+        "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"
+    ]
 }
 HEAD = "# Written by `python -m tools.lock`. To install it:\n# pip install {}\n"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import nbformat
 
@@ -56,25 +55,15 @@ def normalize(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         for name in TRACES_OF_A_RUN:
             cell.metadata.pop(name, None)
         for output in cell.get("outputs", []):
-            _leave_static_view(output)
-            _shorten_paths(output)
+            data = output.get("data", {})
+            if "text/html" in data:  # a stored widget id points to what is gone
+                data.pop(WIDGET_VIEW, None)
+            if "traceback" in output:  # not where on this machine the project lies
+                output["traceback"] = [
+                    text.replace(f"{ROOT}/", "").replace(HOMELY_ROOT, "")
+                    for text in output["traceback"]
+                ]
     return notebook
-
-
-def _leave_static_view(output: dict[str, Any]) -> None:
-    """Let text/html stand alone: a stored widget id points to a model that is gone."""
-    data = output.get("data", {})
-    if "text/html" in data:
-        data.pop(WIDGET_VIEW, None)
-
-
-def _shorten_paths(output: dict[str, Any]) -> None:
-    """Leave out of tracebacks where on this machine the project lies."""
-    if "traceback" in output:
-        output["traceback"] = [
-            text.replace(f"{ROOT}/", "").replace(HOMELY_ROOT, "")
-            for text in output["traceback"]
-        ]
 
 
 def text_of(notebook: nbformat.NotebookNode) -> str:

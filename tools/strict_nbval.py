@@ -53,10 +53,9 @@ def execute_as_readers_do(
     kernel: RunningKernel, source: str, allow_stdin: bool | None = None
 ) -> str:
     """Send a cell with its history: without, IPython ignores a closing semicolon."""
-    message: str = kernel.kc.execute(
+    return kernel.kc.execute(
         source, store_history=True, allow_stdin=allow_stdin, stop_on_error=False
     )
-    return message
 
 
 def states_alone(outputs: list[Any]) -> list[Any]:

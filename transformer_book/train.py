@@ -132,16 +132,20 @@ def _train(args: argparse.Namespace, recipe: Recipe, here: Processes) -> None:
     )
     model, task, losses = train_recipe(run)
     if here.rank == 0:
+        task_metrics = dict(task.evaluate(model))
         about = {
             "name": args.model or args.preset,
             "command": " ".join(["python -m transformer_book.train", *_words(args)]),
             "recipe": asdict(recipe),
-            "metrics": dict(task.evaluate(model)),
+            "metrics": task_metrics,
             "final loss": losses[-1] if losses else None,
             "fingerprint": fingerprint(model),
             "threads": torch.get_num_threads(),
         }
-        _tell(about, time.perf_counter() - began)
+        for name, value in task_metrics.items():
+            sys.stdout.write(f"{name}: {value:.4f}\n")
+        seconds = time.perf_counter() - began
+        sys.stdout.write(f"weights {about['fingerprint']}, {seconds:.0f} s in all\n")
         if args.out is not None:
             save(args.out, model, task.tokenizer, about)
 
@@ -160,12 +164,6 @@ class _Teller:
                 f"gradient {norm:.2f}  {seconds:.0f} s\n"
             )
             sys.stdout.flush()
-
-
-def _tell(about: dict[str, Any], seconds: float) -> None:
-    for name, value in about["metrics"].items():
-        sys.stdout.write(f"{name}: {value:.4f}\n")
-    sys.stdout.write(f"weights {about['fingerprint']}, {seconds:.0f} s in all\n")
 
 
 def _words(args: argparse.Namespace) -> list[str]:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from transformer_book.figures import SamplingDesk
 from transformer_book.figures.sampling_desk import model as shipped
+from transformer_book.figures.weights import as_in_page
 from transformer_lib.sampling import Choose, filter_logits, generate, greedy
 
 LONGER = 96  # tokens of a continuation
@@ -88,7 +89,8 @@ def continuations(desk: SamplingDesk) -> tuple[list[int], list[int]]:
         return torch.tensor([order[places(weights, [next(heights)])[0]]])
 
     def write(choose: Choose) -> list[int]:
-        made = generate(shipped.shipped()[0], ids, max_new_tokens=LONGER, choose=choose)
+        model, _ = as_in_page(shipped.MODEL)
+        made = generate(model, ids, max_new_tokens=LONGER, choose=choose)
         return [int(token) for token in made]
 
     return write(lambda logits: greedy(logits[:, :n_texts])), write(drawn)

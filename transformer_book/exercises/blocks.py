@@ -40,8 +40,7 @@ def _endless(f: Solution, vector: Tensor, *parameters: Tensor) -> bool:
 
 def _plain(f: Solution, vector: Tensor, *parameters: Tensor) -> Tensor:
     """Return what becomes of this token."""
-    result: Tensor = f(_with({(0, 0): vector}), *parameters)[0, 0]
-    return result
+    return f(_with({(0, 0): vector}), *parameters)[0, 0]
 
 
 TINY_OR_EQUAL = _with({(0, 1): TINY, (1, 2): EQUAL})
@@ -298,10 +297,8 @@ POST_NORM = Exercise(
         ),
         "only the layer's result is normalized: the norm takes the sum, "
         "norm(x + layer(x))": gives(_at_rest, X + _norm(CHANGE)),
-        "x and the layer's result are normalized apart: the norm takes their "
-        "sum, norm(x + layer(x))": gives(
-            _at_rest, NORMED + CHANGE, NORMED + _norm(CHANGE)
-        ),
+        "x and the layer's result are normalized apart: the norm takes their sum, "
+        "norm(x + layer(x))": gives(_at_rest, NORMED + CHANGE, NORMED + _norm(CHANGE)),
         "there is no norm: norm(x + layer(x))": gives(_at_rest, X + CHANGE),
         "x is added twice": gives(_at_rest, _norm(X + X + CHANGE), X + POST),
         "the layer is applied twice": gives(

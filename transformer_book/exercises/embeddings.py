@@ -55,20 +55,14 @@ def _given(run: Run) -> Run:
     return checked
 
 
-def _looked_up(layer: Any) -> Tensor:
-    rows: Tensor = layer(TOKENS)
-    return rows
-
-
 def _scored(layer: Any) -> Tensor:
     """Score after a look at the rows, which must leave them as they are."""
     layer(TOKENS)
-    scores: Tensor = layer.logits(STATES)
-    return scores
+    return layer.logits(STATES)
 
 
 def _both_ends(layer: Any) -> dict[str, Tensor]:
-    return {"vectors": _looked_up(layer), "logits": _scored(layer)}
+    return {"vectors": layer(TOKENS), "logits": _scored(layer)}
 
 
 def _learned(layer: Any) -> dict[str, Tensor]:
@@ -82,12 +76,11 @@ def _kept(cls: Solution) -> Tensor:
     """Return the rows after a look at them."""
     layer = _filled(cls)
     layer(TOKENS)
-    weight: Tensor = layer.weight
-    return weight
+    return layer.weight
 
 
 def _rows_times(factor: float) -> Any:
-    return lambda cls: alike(_looked_up(_filled(cls)), ROWS[TOKENS] * factor)
+    return lambda cls: alike(_filled(cls)(TOKENS), ROWS[TOKENS] * factor)
 
 
 def _logits_times(factor: float) -> Any:

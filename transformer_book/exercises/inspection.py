@@ -53,10 +53,8 @@ def _shapes(run: Run) -> Mapping[str, Test]:
 def _means(run: Callable[..., Any], right: Tensor, queries: int) -> Mapping[str, Test]:
     """Return the symptoms of a mean over texts and so many queries."""
     return {
-        "all scores are 0: the weights above the diagonal are the future, which "
-        "is masked; the row is the query, the column the key": gives(
-            run, torch.zeros(3)
-        ),
+        "all scores are 0: the weights above the diagonal are the future, which is "
+        "masked; the row is the query, the column the key": gives(run, torch.zeros(3)),
         "that is a sum, and the score is a mean: "
         "divide by the number of weights": lambda f: any(
             alike(run(f), right * n) for n in (2, queries, 2 * queries)
@@ -90,10 +88,8 @@ INDUCTION = Exercise(
     {
         **_shapes(_induction),
         **_means(_induction, inspection.induction_score(WEIGHTS, PERIOD), 4),
-        "that is the weight on the same token, one period ago: an induction head "
-        "looks at what followed it, period - 1 back": _looks(
-            _induction, PERIOD, PERIOD
-        ),
+        "that is the weight on the same token, one period ago: an induction head looks "
+        "at what followed it, period - 1 back": _looks(_induction, PERIOD, PERIOD),
         "that is one too far back, period + 1: what followed the earlier "
         "occurrence is period - 1 back": _looks(_induction, PERIOD + 1),
         "the last token of the first copy is counted too: nothing has come twice "

@@ -124,8 +124,7 @@ def _found(run: Run, solution: Solution, library: Solution) -> str | None:
     try:
         got = attempt(run, solution)
         # in its own thread too: what came out may be anything, and fight comparing
-        found: str | None = within(SECONDS, partial(difference, got, want))
-        return found
+        return within(SECONDS, partial(difference, got, want))
     except Trouble as trouble:
         return Formal(trouble)
 

@@ -44,9 +44,8 @@ SPLIT = Exercise(
         "the shape must be (batch, n_heads, seq, d_head)": lambda f: (
             f(X, 3).shape != (2, 3, 5, 4)
         ),
-        "numbers of one token got into the place of another: cut each token's "
-        "vector, .view(batch, seq, n_heads, d_head), only then "
-        ".transpose(1, 2)": lambda f: (
+        "numbers of one token got into the place of another: cut each token's vector, "
+        ".view(batch, seq, n_heads, d_head), only then .transpose(1, 2)": lambda f: (
             not alike(f(_without(X, 1), 3), _without(f(X, 3), 2))
         ),
         "each head must get consecutive numbers of a token: head 0 the first "
@@ -64,9 +63,8 @@ MERGE = Exercise(
         ),
         "the shape must be (batch, seq, n_heads * d_head): .transpose(1, 2), then "
         "the last two axes become one": lambda f: f(HEADS).shape != (2, 5, 12),
-        "numbers of several tokens got into one vector: heads and tokens must "
-        "change places, .transpose(1, 2), "
-        "before the last two axes become one": lambda f: (
+        "numbers of several tokens got into one vector: heads and tokens must change "
+        "places, .transpose(1, 2), before the last two axes become one": lambda f: (
             not alike(f(_without(HEADS, 2)), _without(f(HEADS), 1))
         ),
         "the pieces must stand side by side: all of head 0, "
@@ -89,8 +87,7 @@ def _multihead(
     """Run 3 heads with given weights, some of which may be changed."""
     weights = {f"{k}.weight": w for k, w in (WEIGHTS | changed).items()}
     layer = fitted(solution, (12, 3), weights)
-    result: Tensor = layer(x) if mask is None else layer(x, mask=mask)
-    return result
+    return layer(x) if mask is None else layer(x, mask=mask)
 
 
 def _zero(solution: Solution, name: str) -> bool:
@@ -183,9 +180,8 @@ MULTIHEAD = Exercise(
         ),
         "where every token weighs all tokens equally, all must get the same: "
         "before they are merged, heads and tokens must change places again": _shuffled,
-        "tokens that change places must take their results with them: cut each "
-        "token's vector, .view(batch, seq, n_heads, d_head), then "
-        "transpose(1, 2)": lambda f: (
+        "tokens that change places must take their results with them: cut each token's "
+        "vector, .view(batch, seq, n_heads, d_head), then transpose(1, 2)": lambda f: (
             not alike(_multihead(f, X.flip(1)), _multihead(f).flip(1))
         ),
         "head 0 decides for all heads: each has weights of its own": lambda f: (
@@ -231,8 +227,7 @@ Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def _grouped(solution: Solution, x: Tensor = WIDE) -> Tensor:
-    result: Tensor = fitted(solution, (24, 6, 2), GROUPED_WEIGHTS, WIDTHS)(x)
-    return result
+    return fitted(solution, (24, 6, 2), GROUPED_WEIGHTS, WIDTHS)(x)
 
 
 def _attending(*wrong: Attend) -> Test:

@@ -36,19 +36,19 @@ def attempt(run: Run, solution: Solution) -> Any:
     Raises:
         Trouble: if there is none, in time and every time the same.
     """
-    first, second = (_seeded(seed, run, solution) for seed in (0, 1))
+
+    def seeded(seed: int) -> Any:
+        torch.manual_seed(seed)
+        return run(guarded(solution))
+
+    with torch.random.fork_rng(devices=[]):
+        first, second = (within(SECONDS, partial(seeded, seed)) for seed in (0, 1))
     if not within(SECONDS, partial(same, first, second)):
         raise Trouble(
             "two calls with the same input gave two results: is there dropout, or a "
             "random number, or something kept from call to call?"
         )
     return first
-
-
-def _seeded(seed: int, run: Run, solution: Solution) -> Any:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return within(SECONDS, lambda: run(guarded(solution)))
 
 
 def within(seconds: float, action: Callable[[], Any]) -> Any:
@@ -74,19 +74,12 @@ def within(seconds: float, action: Callable[[], Any]) -> Any:
     finally:  # also when the reader interrupts the kernel
         late = thread.is_alive()
         if late:
-            _stop(thread)
+            number = ctypes.c_ulong(thread.ident or 0)
+            stop = ctypes.py_object(_Stop)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(number, stop)
     if late:
         raise Trouble(f"no result after {seconds:g} seconds: does a loop never end?")
-    return _result_of(*outcome[0])
-
-
-def _stop(thread: threading.Thread) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stop)
-    )
-
-
-def _result_of(result: Any, error: BaseException | None) -> Any:
+    result, error = outcome[0]
     if isinstance(error, Trouble | NotYet):
         raise error
     if isinstance(error, NotImplementedError):

@@ -1,26 +1,16 @@
 """Checks of the chapter on tokens."""
 
-from typing import Any
-
-from transformer_book.exercises.exercise import Exercise, Solution, acts_like, alike
+from transformer_book.exercises.exercise import Exercise, acts_like, alike
 from transformer_lib import tokens
 
 WORDS = {(1, 2, 1, 2): 3, (2, 3): 5, (4, 4, 4): 7}
 IDS = [3, 1, 2, 11, 2, 1, 1, 2]
 
 
-def _counts(f: Solution) -> Any:
-    return f(dict(WORDS))
-
-
-def _merged(f: Solution) -> Any:
-    return f(list(IDS), (1, 2), 9)
-
-
 COUNT = Exercise(
     "count_pairs",
     tokens.count_pairs,
-    {f"words and their numbers {WORDS}": _counts},
+    {f"words and their numbers {WORDS}": lambda f: f(dict(WORDS))},
     {
         "pairs are missing: every id but the last one begins a pair, so 1 2 3 4 "
         "has the pairs (1, 2), (2, 3) and (3, 4)": lambda f: alike(
@@ -57,7 +47,9 @@ MERGE = Exercise(
     tokens.merge,
     {
         "1 1 1, where the pair (1, 1) becomes 9": lambda f: f([1] * 3, (1, 1), 9),
-        f"{' '.join(map(str, IDS))}, where the pair (1, 2) becomes 9": _merged,
+        f"{' '.join(map(str, IDS))}, where the pair (1, 2) becomes 9": lambda f: f(
+            IDS[:], (1, 2), 9
+        ),
     },
     {
         "the pair is deleted: its new id must stand in its place": lambda f: alike(

@@ -60,10 +60,8 @@ NEXT_TOKEN = Exercise(
         "not probabilities": gives(
             _loss, _of(LOGITS[:, :-1].softmax(-1), TOKENS[:, 1:])
         ),
-        "each token is compared with the logits in its own place, which have seen "
-        "it: compare logits[:, :-1] with tokens[:, 1:]": gives(
-            _loss, _of(LOGITS, TOKENS)
-        ),
+        "each token is compared with the logits in its own place, which have seen it: "
+        "compare logits[:, :-1] with tokens[:, 1:]": gives(_loss, _of(LOGITS, TOKENS)),
         "the shift goes the wrong way, to the token before: compare "
         "logits[:, :-1] with tokens[:, 1:]": gives(
             _loss, _of(LOGITS[:, 1:], TOKENS[:, :-1])
@@ -83,9 +81,8 @@ NEXT_TOKEN = Exercise(
             _loss, NATS.mean() / math.log(2)
         ),
         "it is the perplexity: leave exp out": gives(_loss, NATS.mean().exp()),
-        "logits and tokens do not belong together any more: flatten both in the "
-        "same order, logits[:, :-1].flatten(0, 1) and tokens[:, "
-        "1:].flatten()": lambda f: (
+        "logits and tokens do not belong together any more: flatten both in the same "
+        "order, logits[:, :-1].flatten(0, 1) and tokens[:, 1:].flatten()": lambda f: (
             not alike(_loss(f), NATS.mean()) and not alike(_loss(f), NATS[REAL].mean())
         ),
         "token 0 is left out unasked: it is a word like any other, unless "
@@ -271,10 +268,8 @@ COSINE = Exercise(
             alike([_wave(f, s, 0.0) for s in (4, 10)], [0.5, 0.0])
             and not alike([_wave(f, s) for s in (4, 10)], [0.5, 0.1])
         ),
-        "step 4 = warmup must have the peak: the fall begins there, so its "
-        "progress is (step - warmup) / (total - warmup)": lambda f: (
-            not alike(_wave(f, 4), 0.5)
-        ),
+        "step 4 = warmup must have the peak: the fall begins there, so its progress "
+        "is (step - warmup) / (total - warmup)": lambda f: not alike(_wave(f, 4), 0.5),
         "it ends below zero: a cosine runs from 1 to -1, "
         "(1 + cos) / 2 from 1 to 0": lambda f: _wave(f, 10) < 0,
         "step 10 = total must have the floor: half a wave runs from cos(0) to "

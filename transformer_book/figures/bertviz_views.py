@@ -99,22 +99,6 @@ def _view(
     tokens: Sequence[str],
 ) -> BertVizView:
     """Take what BertViz's script is told out of the HTML that it writes."""
-    _check(attention, tokens)
-    layers = [one.detach().cpu().double().round(decimals=3) for one in attention]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # BertViz closes no file
-        page = made(layers, list(tokens), prettify_tokens=False, html_action="return")
-    found = re.search(r"const params = (.*); // HACK", page.data)
-    assert found is not None
-    summary = (
-        f"{len(attention)} layers of {attention[0].shape[1]} heads on "
-        f"{len(tokens)} tokens"
-    )
-    return BertVizView(kind, json.loads(found[1]), summary)
-
-
-def _check(attention: Sequence[Tensor], tokens: Sequence[str]) -> None:
-    """Refuse what BertViz would draw wrongly or not at all."""
     if not 1 <= len(tokens) <= MOST:
         raise ValueError(f"BertViz takes 1 to {MOST} tokens here, got {len(tokens)}")
     if not attention:
@@ -126,3 +110,14 @@ def _check(attention: Sequence[Tensor], tokens: Sequence[str]) -> None:
                 "attention must be (1, n_heads, seq, seq) with seq the number of "
                 f"tokens, got {tuple(one.shape)} for {len(tokens)} tokens"
             )
+    layers = [one.detach().cpu().double().round(decimals=3) for one in attention]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # BertViz closes no file
+        page = made(layers, list(tokens), prettify_tokens=False, html_action="return")
+    found = re.search(r"const params = (.*); // HACK", page.data)
+    assert found is not None
+    summary = (
+        f"{len(attention)} layers of {attention[0].shape[1]} heads on "
+        f"{len(tokens)} tokens"
+    )
+    return BertVizView(kind, json.loads(found[1]), summary)

@@ -13,13 +13,6 @@ from transformer_book.figures.state import StateError, check_size, rounded, to_j
 _STATIC = Path(__file__).parent / "static"
 
 
-def _bundle(name: str) -> Path:
-    path = _STATIC / f"{name}.mjs"
-    if not path.exists():
-        raise FileNotFoundError(f"a figure needs its bundle, not {path}: make bundle")
-    return path
-
-
 class Figure(anywidget.AnyWidget):
     """A picture that answers; its traits are all of its state.
 
@@ -44,7 +37,11 @@ class Figure(anywidget.AnyWidget):
             for trait in traits.values():
                 trait.tag(sync=True)
             cls.state_names = tuple(sorted(traits))
-            cls._esm = _bundle(cls.name)
+            path = cls._esm = _STATIC / f"{cls.name}.mjs"
+            if not path.exists():
+                raise FileNotFoundError(
+                    f"a figure needs its bundle, not {path}: make bundle"
+                )
             cls._valid = traitlets.validate(*traits)(cls._accept)
         super().__init_subclass__(**options)
 
@@ -52,7 +49,9 @@ class Figure(anywidget.AnyWidget):
         name, value = proposal["trait"].name, proposal["value"]
         state = self.state() | {name: value}
         try:
-            _check_number(name, proposal["trait"], value)
+            number = isinstance(proposal["trait"], traitlets.Int | traitlets.Float)
+            if number and isinstance(value, bool):  # as a page does
+                raise StateError(f"{name} must be a number, got {value}")
             self.check(state)
             check_size(state)
         except traitlets.TraitError:
@@ -106,12 +105,6 @@ class Figure(anywidget.AnyWidget):
             return None
         data, metadata = bundle
         return {**data, "text/plain": repr(self), "text/html": self.html()}, metadata
-
-
-def _check_number(name: str, trait: Any, value: Any) -> None:
-    """Refuse True and False for a number, as a page does."""
-    if isinstance(trait, traitlets.Int | traitlets.Float) and isinstance(value, bool):
-        raise StateError(f"{name} must be a number, got {value}")
 
 
 class RoundedFigure(Figure):

@@ -69,7 +69,11 @@ def drive(figure: Figure, answer: Answer, **controls: Any) -> Driven:
     Raises:
         ValueError: if there are no controls, or one has no value.
     """
-    wrong = [name for name, control in controls.items() if not _has_value(control)]
+    wrong = [
+        name
+        for name, control in controls.items()
+        if not (isinstance(control, ipywidgets.Widget) and control.has_trait("value"))
+    ]
     if not controls or wrong:
         raise ValueError(
             "drive needs controls with a value, such as x=ipywidgets.IntSlider(), "
@@ -80,7 +84,3 @@ def drive(figure: Figure, answer: Answer, **controls: Any) -> Driven:
     for control in controls.values():
         control.observe(driven.follow, names="value")
     return driven
-
-
-def _has_value(control: Any) -> bool:
-    return isinstance(control, ipywidgets.Widget) and control.has_trait("value")

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import traitlets
@@ -94,9 +94,28 @@ def check_value(name: str, value: Any, kind: type) -> None:
         raise StateError(f"{name} must hold finite numbers, got {value!r}")
 
 
-def check_rows_sum(
-    name: str, rows: Sequence[Sequence[float]], within: float = 1e-3
+def check_ranges(
+    state: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]], form: str = ""
 ) -> None:
+    """Raise unless each named number lies from the least to the most."""
+    for name, (least, most) in ranges.items():
+        if not least <= state[name] <= most:
+            raise StateError(
+                f"{name} must be from {least:{form}} to {most:{form}}, got "
+                f"{state[name]}"
+            )
+
+
+def check_place(
+    name: str, place: Sequence[int], sizes: Sequence[int], rule: str
+) -> None:
+    """Raise unless it is empty, or one index below each of the sizes."""
+    inside = all(0 <= at < size for at, size in zip(place, sizes, strict=False))
+    if place and not (len(place) == len(sizes) and inside):
+        raise StateError(f"{name} must be {rule}, got {place}")
+
+
+def check_rows_sum(name: str, rows: Sequence[Sequence[float]], within: float) -> None:
     """Raise unless each row sums to 1, or to 0: a query that may look at nothing."""
     for i, row in enumerate(rows):
         total = sum(row)

@@ -56,6 +56,17 @@ def dequantized(model: nn.Module) -> nn.Module:
     return copy
 
 
+@cache
+def as_in_page(name: str) -> tuple[Any, Tokenizer]:
+    """Load one of the book's models of texts once, with the numbers of a page.
+
+    In float64: four digits of what it says are then the same on every machine.
+    """
+    found = pretrained.load(name)
+    assert found.tokenizer is not None
+    return dequantized(found.model).double(), found.tokenizer
+
+
 STORES: Mapping[str, Store] = MappingProxyType({"manual-lm": as_int8})
 """How the shipped models are stored; what is not named here, as float32."""
 

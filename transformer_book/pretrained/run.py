@@ -78,7 +78,9 @@ def train_recipe(run: Run) -> tuple[nn.Module, Task, list[float]]:
     wrapped = run.wrap(model)
     groups = parameter_groups(wrapped, recipe.weight_decay)
     optimizer = AdamW(groups, lr=recipe.peak, betas=(0.9, 0.95))
-    start = _resume(run, model, optimizer)
+    start = 0
+    if run.snapshot is not None and run.snapshot.exists():
+        start = load_snapshot(run.snapshot, model=model, optimizer=optimizer)
     losses = train(
         wrapped,
         run.progress(_batches(recipe, task, here, start)),
@@ -92,16 +94,10 @@ def train_recipe(run: Run) -> tuple[nn.Module, Task, list[float]]:
         start=start,
     )
     if here.size > 1:
-        model = _gathered(model, build(config, task).to(here.device))
+        weights, model = gather_state_dict(model), build(config, task).to(here.device)
+        if weights:  # in the first process
+            model.load_state_dict(weights)
     return model.eval(), task, losses
-
-
-def _gathered(trained: nn.Module, model: nn.Module) -> nn.Module:
-    """Return the new model with the weights that the processes trained together."""
-    weights = gather_state_dict(trained)
-    if weights:  # in the first process
-        model.load_state_dict(weights)
-    return model
 
 
 def _find(what: str, name: str, table: Any) -> Any:
@@ -118,13 +114,6 @@ def _batches(recipe: Recipe, task: Task, here: Processes, start: int) -> Iterato
         batch_size=recipe.batch_size, generator=generator, steps=recipe.steps
     )
     return (shard_batch(batch, here) for batch in islice(drawn, start, None))
-
-
-def _resume(run: Run, model: nn.Module, optimizer: Optimizer) -> int:
-    """Go on from the snapshot, if there is one; return the steps already done."""
-    if run.snapshot is None or not run.snapshot.exists():
-        return 0
-    return load_snapshot(run.snapshot, model=model, optimizer=optimizer)
 
 
 def _reporter(

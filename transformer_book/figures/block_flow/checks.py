@@ -5,7 +5,7 @@ from typing import Any
 
 from transformer_book.figures import schema as rules
 from transformer_book.figures.block_flow.streams import BLOCKS, LEADERS, TOKENS
-from transformer_book.figures.state import StateError, check_tokens
+from transformer_book.figures.state import StateError, check_place, check_tokens
 
 _SERIES = {"lengths": 0, "top": 0, "answer": 0, "changes": 1, "cosines": 1}
 """How many entries each list of a flow has less than the picture has rows."""
@@ -32,7 +32,7 @@ def check_flow(flow: dict[str, Any]) -> None:
     _FLOW("flow", flow)
     _check_rows({name: len(flow[name]) for name in _SERIES})
     check_tokens(flow["tokens"], 1, TOKENS)
-    check_place("position", [flow["position"]], len(flow["tokens"]))
+    check_one("position", [flow["position"]], len(flow["tokens"]))
     for row in flow["top"]:
         check_tokens([text for text, _ in row], LEADERS, LEADERS)
 
@@ -56,9 +56,6 @@ def check_stack(kind: str, stack: Any) -> None:
         )
 
 
-def check_place(name: str, places: Sequence[Any], count: int) -> None:
+def check_one(name: str, places: Sequence[int], count: int) -> None:
     """Raise unless there is at most one place, and it is one of `count`."""
-    if len(places) > 1 or not all(place in range(count) for place in places):
-        raise StateError(
-            f"{name} must be one number from 0 to {count - 1}, got {list(places)}"
-        )
+    check_place(name, places, [count], f"one number from 0 to {count - 1}")

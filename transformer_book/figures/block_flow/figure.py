@@ -7,7 +7,7 @@ import traitlets
 from transformer_book.figures.block_flow import streams
 from transformer_book.figures.block_flow.checks import (
     check_flow,
-    check_place,
+    check_one,
     check_stack,
 )
 from transformer_book.figures.figure import RoundedFigure
@@ -84,5 +84,5 @@ class BlockFlow(ServesWeights, RoundedFigure):
             )
         for kind in ("pre", "post"):
             check_stack(kind, state["stacks"].get(kind))
-        check_place("position", [state["position"]], streams.TOKENS)
-        check_place("selected", state["selected"], len(state["flow"]["lengths"]))
+        check_one("position", [state["position"]], streams.TOKENS)
+        check_one("selected", state["selected"], len(state["flow"]["lengths"]))

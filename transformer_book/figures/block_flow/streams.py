@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from transformer_book import pretrained
 from transformer_book.figures.state import StateError, rounded
-from transformer_book.figures.weights import dequantized
+from transformer_book.figures.weights import as_in_page
 from transformer_lib.blocks import Config, Stack
 from transformer_lib.decoder import Decoder
 from transformer_lib.tokens import Tokenizer
@@ -124,23 +123,15 @@ def _leaders(shares: Tensor) -> list[int]:
     return order[:LEADERS].tolist()
 
 
-@cache
-def _shipped() -> tuple[Any, Tokenizer]:
-    """Load the model once, with the numbers that a page computes with."""
-    found = pretrained.load(MODEL)
-    assert found.tokenizer is not None
-    return dequantized(found.model), found.tokenizer
-
-
 def shipped_ids(prompt: str) -> list[int]:
     """Return the ids that the book's model reads."""
-    return encoded(_shipped()[1], prompt)
+    return encoded(as_in_page(MODEL)[1], prompt)
 
 
 @lru_cache(64)
 def follow_shipped(prompt: str, position: int = -1) -> dict[str, Any]:
     """Follow a token through the book's model."""
-    return follow(*_shipped(), prompt, position)
+    return follow(*as_in_page(MODEL), prompt, position)
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import StateError, Values
+from transformer_book.figures.state import StateError, Values, check_place, check_ranges
 from transformer_lib.tokens import split_words
 
 MOST_MERGES = 300
@@ -40,11 +40,7 @@ class BPEStepper(Figure):
             split_words(state["text"])
         except ValueError as error:
             raise StateError(str(error)) from None
-        step, pair = state["step"], state["selected"]
-        if not 0 <= step <= MOST_MERGES:
-            raise StateError(f"step must be from 0 to {MOST_MERGES}, got {step}")
-        last = 255 + MOST_MERGES
-        if pair and not (len(pair) == 2 and all(0 <= i <= last for i in pair)):
-            raise StateError(
-                f"selected must be two ids from 0 to {last}, or [], got {pair}"
-            )
+        check_ranges(state, {"step": (0, MOST_MERGES)})
+        ids = 256 + MOST_MERGES
+        rule = f"two ids from 0 to {ids - 1}, or []"
+        check_place("selected", state["selected"], (ids, ids), rule)

@@ -12,6 +12,7 @@ from transformer_book.figures.state import (
     Values,
     as_lists,
     check_matrix,
+    check_place,
     check_tokens,
 )
 
@@ -82,8 +83,9 @@ class EmbeddingLookup(Figure):
         check_tokens(state["groups"], 0, MOST_WORDS)
         check_tokens([state["about"]], 1, 1)
         _check_rows(state["tokens"], count)
-        if state["selected"]:
-            _check_place(state["selected"], count, len(tables[0][0]))
+        sizes = count, len(tables[0][0])
+        rule = f"[row, column] of a table of {count} x {sizes[1]}, or []"
+        check_place("selected", state["selected"], sizes, rule)
 
 
 def _as_tables(tables: Any) -> Any:
@@ -136,12 +138,4 @@ def _check_rows(tokens: list[int], count: int) -> None:
         raise StateError(
             f"tokens must be at most {MOST_LOOKED_UP} rows from 0 to {count - 1}, got "
             f"{tokens}"
-        )
-
-
-def _check_place(place: list[int], count: int, width: int) -> None:
-    if len(place) != 2 or not (0 <= place[0] < count and 0 <= place[1] < width):
-        raise StateError(
-            f"selected must be [row, column] of a table of {count} x {width}, or [], "
-            f"got {place}"
         )

@@ -85,8 +85,7 @@ def trained() -> dict[str, Any]:
 
 def shipped() -> dict[str, Any]:
     """Return what `trained` gave when the file was written."""
-    state: dict[str, Any] = json.loads(FILE.read_text())
-    return state
+    return json.loads(FILE.read_text())
 
 
 if __name__ == "__main__":

@@ -8,12 +8,7 @@ import traitlets
 
 from transformer_book import pretrained
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.heads_grid.checks import (
-    Size,
-    check,
-    check_reading,
-    fits,
-)
+from transformer_book.figures.heads_grid.checks import Size, check, check_reading, fits
 from transformer_book.figures.heads_grid.record import record, telling
 from transformer_book.figures.state import StateError, Values, as_lists
 from transformer_book.figures.weights import ServesWeights
@@ -67,11 +62,7 @@ class HeadsGrid(ServesWeights, Figure):
 
     @classmethod
     def of(
-        cls,
-        model: Decoder,
-        ids: Any,
-        tokens: Sequence[str] | None = None,
-        **state: Any,
+        cls, model: Decoder, ids: Any, tokens: Sequence[str] | None = None, **state: Any
     ) -> "HeadsGrid":
         """Show the heads of a decoder that reads these tokens, a list or a tensor.
 
@@ -127,8 +118,7 @@ def _letter(token: int) -> str:
 @cache
 def _shipped(source: str) -> Decoder:
     """Load a shipped model, once."""
-    model: Decoder = pretrained.load(source).model
-    return model
+    return pretrained.load(source).model
 
 
 def _computed(model: Decoder, source: str, state: Mapping[str, Any]) -> dict[str, Any]:

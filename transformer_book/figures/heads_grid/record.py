@@ -83,8 +83,7 @@ def _losses(
 def _packed(weights: Float[Tensor, "seq seq"]) -> list[int]:
     """Return the lower triangle, row after row, in units."""
     rows, columns = torch.tril_indices(*weights.shape)
-    packed: list[int] = (weights[rows, columns] * UNIT).round().long().tolist()
-    return packed
+    return (weights[rows, columns] * UNIT).round().long().tolist()
 
 
 def _scores(

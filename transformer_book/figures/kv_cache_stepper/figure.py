@@ -13,7 +13,13 @@ from transformer_book.figures.kv_cache_stepper.kv_generate import (
     traits,
 )
 from transformer_book.figures.kv_cache_stepper.sizes import KNOWN, NAMES
-from transformer_book.figures.state import StateError, Values, check_tokens
+from transformer_book.figures.state import (
+    StateError,
+    Values,
+    check_place,
+    check_ranges,
+    check_tokens,
+)
 from transformer_book.figures.weights import ServesWeights
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
@@ -100,10 +106,7 @@ class KVCacheStepper(ServesWeights, Figure):
                 )
         _check_kinds(state)
         _check_words(state)
-        if not 0 <= state["step"] <= max(0, steps - 1):
-            raise StateError(
-                f"step must be from 0 to {max(0, steps - 1)}, got {state['step']}"
-            )
+        check_ranges(state, {"step": (0, max(0, steps - 1))})
         _check_selected(state)
 
 
@@ -146,17 +149,7 @@ def _check_words(state: dict[str, Any]) -> None:
 
 def _check_selected(state: dict[str, Any]) -> None:
     """Refuse a cell that is not shown."""
-    if not state["selected"]:
-        return
     length = state["prompt_length"] + state["step"]
-    shapes = {0: (length, length), 1: (length, length), 2: (_WAYS, _POINTS)}
-    view, *cell = state["selected"]
-    if len(cell) != 2 or view not in shapes or not _inside(cell, shapes[view]):
-        raise StateError(
-            f"selected must be [view, row, column] of what is shown, or [], got "
-            f"{state['selected']}"
-        )
-
-
-def _inside(cell: list[int], shape: tuple[int, int]) -> bool:
-    return all(0 <= at < size for at, size in zip(cell, shape, strict=True))
+    shape = (_WAYS, _POINTS) if state["selected"][:1] == [2] else (length, length)
+    rule = "[view, row, column] of what is shown, or []"
+    check_place("selected", state["selected"], (3, *shape), rule)

@@ -102,17 +102,12 @@ def shipped() -> pretrained.Pretrained:
     return pretrained.load(MODEL)
 
 
-def book_tokenizer() -> Tokenizer:
-    """Return the tokenizer of the book's language model."""
-    tokenizer = shipped().tokenizer
-    assert tokenizer is not None
-    return tokenizer
-
-
 @cache
 def stored(prompt: str) -> dict[str, Any]:
     """Return what the book's model writes."""
-    return record(prompt, shipped().model, book_tokenizer(), new_cache)
+    book = shipped()
+    assert book.tokenizer is not None
+    return record(prompt, book.model, book.tokenizer, new_cache)
 
 
 def traits(
@@ -126,7 +121,8 @@ def traits(
     Raises:
         ValueError: if the prompt is empty, or does not fit the model.
     """
-    reader, words = model or shipped().model, tokenizer or book_tokenizer()
+    reader, words = model or shipped().model, tokenizer or shipped().tokenizer
+    assert words is not None
     _check(prompt, reader, words)
     sizes = sizes_of(reader.config, "your model" if model else MODEL)
     if model is None and tokenizer is None and store is new_cache:

@@ -10,15 +10,8 @@ from transformer_lib.decoder import GPT2_SMALL, LLAMA_3_2_1B
 Sizes = Mapping[str, Any]
 
 NAMES = (
-    "vocab_size",
-    "d_model",
-    "n_layers",
-    "n_heads",
-    "n_kv_heads",
-    "d_head",
-    "d_ff",
-    "feed_forward",
-    "max_len",
+    *("vocab_size", "d_model", "n_layers", "n_heads", "n_kv_heads", "d_head"),
+    *("d_ff", "feed_forward", "max_len"),
 )
 """What the costs depend on, by the names of `Config`."""
 

@@ -10,6 +10,8 @@ from transformer_book.figures.state import (
     Values,
     as_lists,
     check_matrix,
+    check_place,
+    check_ranges,
     check_tokens,
     check_value,
 )
@@ -70,35 +72,22 @@ class PositionLab(RoundedFigure):
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless numbers are in range, and order and rows fit the words."""
-        for name, (least, most) in _RANGES.items():
-            if not least <= state[name] <= most:
-                raise StateError(
-                    f"{name} must be from {least} to {most}, got {state[name]}"
-                )
+        check_ranges(state, _RANGES)
         if state["d_model"] % 2:
             raise StateError(f"d_model must be even, got {state['d_model']}")
         check_value("base", state["base"], float)
-        if not 1 <= state["base"] <= 1_000_000:
-            raise StateError(f"base must be from 1 to 1,000,000, got {state['base']}")
-        _check_dimensions(state["dimensions"])
+        check_ranges(state, {"base": (1, 1_000_000)}, ",")
+        rule = "at most five numbers from 0 to 63"
+        curves = state["dimensions"]
+        check_place("dimensions", curves, [64] * min(5, len(curves)), rule)
         check_tokens(state["tokens"], 2, 10)
-        _check_order(state["order"], len(state["tokens"]))
-        _check_rows(state["rows"], len(state["tokens"]))
-
-
-def _check_dimensions(dimensions: list[int]) -> None:
-    if len(dimensions) > 5 or any(not 0 <= i < 64 for i in dimensions):
-        raise StateError(
-            f"dimensions must be at most five numbers from 0 to 63, got {dimensions}"
-        )
-
-
-def _check_order(order: list[int], n: int) -> None:
-    if sorted(order) != list(range(n)):
-        raise StateError(
-            f"order must hold each of 0 to {n - 1} once, got {order}; to change the "
-            "words too, use update(tokens=..., order=...)"
-        )
+        n = len(state["tokens"])
+        if sorted(state["order"]) != list(range(n)):
+            raise StateError(
+                f"order must hold each of 0 to {n - 1} once, got {state['order']}; to "
+                "change the words too, use update(tokens=..., order=...)"
+            )
+        _check_rows(state["rows"], n)
 
 
 def _check_rows(rows: list[Any], n: int) -> None:

@@ -5,12 +5,13 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import RoundedFigure
-from transformer_book.figures.state import StateError, Values, check_value
+from transformer_book.figures.state import StateError, Values, check_ranges, check_value
 
 _QUERY = [1.1, -0.5, 0.7, 0.9, 0.8, 1.0, 0.9, -0.4]
 _KEY = [0.4, 0.3, 1.0, 0.5, 1.2, 0.9, 0.3, 0.3]
 LAST = 31
 """The last position."""
+_RANGES = {"base": (1, 1_000_000), "m": (0, LAST), "n": (0, LAST), "pair": (-1, 7)}
 
 
 class RoPERotor(RoundedFigure):
@@ -46,14 +47,6 @@ class RoPERotor(RoundedFigure):
         for name in ("query", "key"):
             for value in state[name]:
                 check_value(name, value, float)
-                _check_range(name, value, -1000, 1000)
+                check_ranges({name: value}, {name: (-1000, 1000)}, ",")
         check_value("base", state["base"], float)
-        _check_range("base", state["base"], 1, 1_000_000)
-        _check_range("m", state["m"], 0, LAST)
-        _check_range("n", state["n"], 0, LAST)
-        _check_range("pair", state["pair"], -1, 7)
-
-
-def _check_range(name: str, value: float | int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise StateError(f"{name} must be from {least:,} to {most:,}, got {value}")
+        check_ranges(state, _RANGES, ",")

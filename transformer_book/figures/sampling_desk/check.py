@@ -4,7 +4,12 @@ from typing import Any
 
 from transformer_book.figures import schema as rules
 from transformer_book.figures.sampling_desk import model as shipped
-from transformer_book.figures.state import StateError, check_tokens, check_value
+from transformer_book.figures.state import (
+    StateError,
+    check_ranges,
+    check_tokens,
+    check_value,
+)
 
 MOST = 512
 """Tokens to choose from."""
@@ -25,13 +30,14 @@ def check_state(state: dict[str, Any]) -> None:
     """Raise unless logits and tokens fit and every number is in range."""
     check_text(state["text"])
     _check_logits(state["logits"], state["tokens"])
-    for name, (least, most) in _RANGES.items():
-        if not least <= state[name] <= most:
-            raise StateError(
-                f"{name} must be from {least} to {most}, got {state[name]}"
-            )
-    _check_ids(state["held"], state["drawn"], len(state["tokens"]))
-    _check_asked(state["asked"], len(state["tokens"]))
+    n_tokens = len(state["tokens"])
+    check_ranges(state, _RANGES | {"held": (-1, n_tokens - 1)})
+    drawn = state["drawn"]
+    if len(drawn) > shipped.ROOM:
+        raise StateError(f"drawn must be at most {shipped.ROOM}, got {len(drawn)}")
+    for token in drawn:
+        check_ranges({"drawn": token}, {"drawn": (0, n_tokens - 1)})
+    _check_asked(state["asked"], n_tokens)
     rules.text("source", state["source"])
     if state["source"] == shipped.MODEL:
         shipped.read(state["text"], state["drawn"])
@@ -63,13 +69,3 @@ def _check_asked(asked: list[Any], n_tokens: int) -> None:
         )
     rules.text("asked[0]", asked[0])
     rules.each(rules.whole(0, n_tokens - 1))("asked", asked[1:])
-
-
-def _check_ids(held: int, drawn: list[int], n_tokens: int) -> None:
-    if not -1 <= held < n_tokens:
-        raise StateError(f"held must be from -1 to {n_tokens - 1}, got {held}")
-    if len(drawn) > shipped.ROOM:
-        raise StateError(f"drawn must be at most {shipped.ROOM}, got {len(drawn)}")
-    for token in drawn:
-        if not 0 <= token < n_tokens:
-            raise StateError(f"drawn must be from 0 to {n_tokens - 1}, got {token}")

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Any
 
 import torch
 
-from transformer_book import pretrained
 from transformer_book.figures.state import StateError
-from transformer_book.figures.weights import dequantized
+from transformer_book.figures.weights import as_in_page
 from transformer_lib.tokens import Tokenizer
 
 MODEL = "manual-lm"
@@ -17,20 +15,9 @@ ROOM = 160
 
 
 @cache
-def shipped() -> tuple[Any, Tokenizer]:
-    """Load the model once, with the numbers that a page computes with.
-
-    In float64: four digits of its logits are then the same on every machine.
-    """
-    found = pretrained.load(MODEL)
-    assert found.tokenizer is not None
-    return dequantized(found.model).double(), found.tokenizer
-
-
-@cache
 def names() -> tuple[str, ...]:
     """Name each token of text: as it is, or by its bytes, where it is no text."""
-    _, tokenizer = shipped()
+    _, tokenizer = as_in_page(MODEL)
     return tuple(_name(tokenizer.token_bytes(i)) for i in range(_n_texts(tokenizer)))
 
 
@@ -53,7 +40,7 @@ def read(text: str, drawn: Sequence[int]) -> list[int]:
         StateError: if there is nothing to read, or too much.
     """
     try:
-        ids = [*shipped()[1].encode(text), *drawn]
+        ids = [*as_in_page(MODEL)[1].encode(text), *drawn]
     except ValueError as error:
         raise StateError(str(error)) from None
     if not 1 <= len(ids) <= ROOM:
@@ -65,6 +52,6 @@ def read(text: str, drawn: Sequence[int]) -> list[int]:
 @torch.no_grad()
 def answer(ids: tuple[int, ...]) -> list[float]:
     """Return the logits of the token after these, of texts only."""
-    model, tokenizer = shipped()
+    model, tokenizer = as_in_page(MODEL)
     logits = model(torch.tensor([ids]))[0, -1, : _n_texts(tokenizer)]
     return [round(x, 4) for x in logits.double().tolist()]

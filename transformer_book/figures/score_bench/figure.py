@@ -5,7 +5,7 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import RoundedFigure
-from transformer_book.figures.state import StateError, Values, check_value
+from transformer_book.figures.state import StateError, Values, check_ranges, check_value
 
 _WIDTHS = [2**power for power in range(1, 10)]
 
@@ -33,22 +33,14 @@ class ScoreBench(RoundedFigure):
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless the vectors lie in the plane and width and seed are known."""
         for name in ("query", "key"):
-            _check_vector(name, state[name])
+            if len(state[name]) != 2:
+                raise StateError(f"{name} must be two numbers, got {len(state[name])}")
+            for value in state[name]:
+                check_value(name, value, float)
+                if not -3 <= value <= 3:
+                    raise StateError(f"{name} must lie from -3 to 3, got {value}")
         if state["width"] not in _WIDTHS:
             raise StateError(
                 f"width must be a power of two from 2 to 512, got {state['width']}"
             )
-        for name, least, most in (("seed", 1, 1000), ("held", -1, 31)):
-            if not least <= state[name] <= most:
-                raise StateError(
-                    f"{name} must be from {least} to {most:,}, got {state[name]}"
-                )
-
-
-def _check_vector(name: str, vector: list[Any]) -> None:
-    if len(vector) != 2:
-        raise StateError(f"{name} must be two numbers, got {len(vector)}")
-    for value in vector:
-        check_value(name, value, float)
-        if not -3 <= value <= 3:
-            raise StateError(f"{name} must lie from -3 to 3, got {value}")
+        check_ranges(state, {"seed": (1, 1000), "held": (-1, 31)}, ",")

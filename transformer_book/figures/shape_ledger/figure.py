@@ -5,7 +5,7 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import StateError, Values
+from transformer_book.figures.state import StateError, Values, check_place, check_ranges
 
 _RANGES = {  # least and most
     "batch": (1, 64),
@@ -46,11 +46,7 @@ class ShapeLedger(Figure):
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless sizes are in range and fit each other."""
-        for name, (least, most) in _RANGES.items():
-            if not least <= state[name] <= most:
-                raise StateError(
-                    f"{name} must be from {least} to {most}, got {state[name]}"
-                )
+        check_ranges(state, _RANGES)
         d_model, n_heads = state["d_model"], state["n_heads"]
         if d_model % n_heads:
             raise StateError(
@@ -62,11 +58,5 @@ class ShapeLedger(Figure):
                 f"length must be at most max_len, got length={state['length']}, "
                 f"max_len={state['max_len']}; the table of positions has no more rows"
             )
-        _check_selected(state["selected"])
-
-
-def _check_selected(selected: list[int]) -> None:
-    if len(selected) > 1 or not all(0 <= row < _LINES for row in selected):
-        raise StateError(
-            f"selected must be [line] from 0 to {_LINES - 1}, or [], got {selected}"
-        )
+        rule = f"[line] from 0 to {_LINES - 1}, or []"
+        check_place("selected", state["selected"], (_LINES,), rule)

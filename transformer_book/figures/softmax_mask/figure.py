@@ -10,6 +10,7 @@ from transformer_book.figures.state import (
     StateError,
     Values,
     check_matrix,
+    check_place,
     check_tokens,
     check_value,
 )
@@ -52,7 +53,11 @@ class SoftmaxMask(Figure):
             state["tokens"] = tokens or [str(i + 1) for i in range(n)]
             state["scores"] = np.zeros((n, n)) if scores is None else scores
         if isinstance(state.get("mask"), str):
-            state["mask"] = _named_mask(state["mask"], n)
+            if state["mask"] != "causal":
+                raise StateError(
+                    f'mask must be "causal" or True and False, got {state["mask"]!r}'
+                )
+            state["mask"] = np.tri(n, dtype=bool)
         if state.get("axis") == "column" and given is None:
             state = {"selected": [4, 1]} | state  # the row whose sum is furthest from 1
         super().__init__(**state)
@@ -66,12 +71,4 @@ class SoftmaxMask(Figure):
         check_value("temperature", state["temperature"], float)
         if state["temperature"] < 0:
             raise StateError(f"temperature must be >= 0, got {state['temperature']}")
-        selected = state["selected"]
-        if selected and not (len(selected) == 2 and all(0 <= i < n for i in selected)):
-            raise StateError(f"selected must be [row, column] or [], got {selected}")
-
-
-def _named_mask(word: str, n: int) -> Any:
-    if word != "causal":
-        raise StateError(f'mask must be "causal" or True and False, got {word!r}')
-    return np.tri(n, dtype=bool)
+        check_place("selected", state["selected"], (n, n), "[row, column] or []")

@@ -5,7 +5,7 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import RoundedFigure
-from transformer_book.figures.state import StateError, Values, as_lists
+from transformer_book.figures.state import Values, as_lists, check_place, check_ranges
 from transformer_book.figures.train_scrub.record import check_record, shipped
 
 
@@ -47,25 +47,11 @@ class TrainScrub(RoundedFigure):
         record = state["record"]
         check_record(record)
         last = len(record["steps"]) - 1
-        for name, least, most in (
-            ("frame", 0, last),
-            ("seen", 0, last),
-            ("predicted", -1, record["steps"][-1]),
-        ):
-            if not least <= state[name] <= most:
-                raise StateError(
-                    f"{name} must be from {least} to {most}, got {state[name]}"
-                )
-        _check_selected(state["selected"], 2 * len(record["tokens"]))
-
-
-def _check_selected(selected: list[int], length: int) -> None:
-    bounds = (2, length, length)
-    if selected and not (
-        len(selected) == 3
-        and all(0 <= i < most for i, most in zip(selected, bounds, strict=True))
-    ):
-        raise StateError(
-            f"selected must be [head, query, key] with head 0 or 1 and both places "
-            f"from 0 to {length - 1}, or [], got {selected}"
+        steps = {"predicted": (-1, record["steps"][-1])}
+        check_ranges(state, {"frame": (0, last), "seen": (0, last)} | steps)
+        length = 2 * len(record["tokens"])
+        rule = (
+            "[head, query, key] with head 0 or 1 and both places "
+            f"from 0 to {length - 1}, or []"
         )
+        check_place("selected", state["selected"], (2, length, length), rule)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_book.figures import schema as rules
-from transformer_book.figures.state import StateError, check_tokens, check_value
+from transformer_book.figures.state import StateError, check_tokens
 
 NAMES = ("steps", "first", "second", "tokens", "said", "heads", "maps")
 """The parts of a record."""
@@ -49,14 +49,18 @@ def check_record(record: dict[str, Any]) -> None:
     steps, tokens = record["steps"], record["tokens"]
     _check_steps(steps)
     check_tokens(tokens, 2, LONGEST)
-    _check_heads(record["heads"])
+    heads = record["heads"]
+    if [type(name) for name in heads] != [str, str]:
+        raise StateError(f"heads must be the names of two heads, got {heads}")
     for name in ("first", "second", "said", "maps"):
         if len(record[name]) != len(steps):
             raise StateError(
                 f"{name} must have one entry for each of the {len(steps)} steps, "
                 f"got {len(record[name])}"
             )
-    _check_losses([*record["first"], *record["second"]])
+    for loss in [*record["first"], *record["second"]]:
+        if loss < 0:
+            raise StateError(f"losses must not be negative, got {loss}")
     for said, maps in zip(record["said"], record["maps"], strict=True):
         _check_frame(said, maps, len(tokens))
 
@@ -65,18 +69,6 @@ def _check_steps(steps: list[Any]) -> None:
     whole = all(type(step) is int and step >= 0 for step in steps)
     if not (whole and 2 <= len(steps) <= 60 and sorted(set(steps)) == steps):
         raise StateError(f"steps must be 2 to 60 growing numbers from 0, got {steps}")
-
-
-def _check_heads(heads: Any) -> None:
-    if not isinstance(heads, list) or [type(name) for name in heads] != [str, str]:
-        raise StateError(f"heads must be the names of two heads, got {heads}")
-
-
-def _check_losses(losses: list[Any]) -> None:
-    for loss in losses:
-        check_value("losses", loss, float)
-        if loss < 0:
-            raise StateError(f"losses must not be negative, got {loss}")
 
 
 def _check_frame(said: Any, maps: Any, n: int) -> None:

@@ -8,7 +8,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from transformer_book import pretrained
 from transformer_book.figures import schema as rules
@@ -134,16 +133,13 @@ def _translate(
             )
             written.append(chances[-1][0][0])
     cross = [weights[0] for name, weights in record.items() if ".cross." in name]
-    return written[1:], chances, _thousandths(torch.stack(cross))
+    thousandths = (1000 * torch.stack(cross)).round().int().tolist()
+    return written[1:], chances, thousandths
 
 
 def _down(chance: float) -> float:
     """Four digits that never say 0 or 1: a softmax cannot."""
     return min(0.9999, max(0.0001, math.floor(1e4 * chance) / 1e4))
-
-
-def _thousandths(weights: Tensor) -> list[Any]:
-    return (1000 * weights).round().int().tolist()
 
 
 def _piece(tokenizer: TextTokenizer, token: int) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import StateError, Values
+from transformer_book.figures.state import StateError, Values, check_place, check_ranges
 from transformer_book.figures.translator.answers import (
     MOST,
     Ask,
@@ -74,36 +74,16 @@ class Translator(ServesWeights, Figure):
         """Raise unless the model can answer, and the numbers are in range."""
         check_answer(state["answer"])
         if words_of(state["text"]) != state["answer"]["words"]:
-            _try(self._ask, state["text"])
-        if not 0 <= state["step"] <= MOST:
-            raise StateError(f"step must be from 0 to {MOST}, got {state['step']}")
+            try:
+                self._ask(state["text"])
+            except ValueError as error:  # of any tokenizer
+                raise StateError(str(error)) from error
+        check_ranges(state, {"step": (0, MOST)})
         if state["view"] not in ("lines", "grid"):
             raise StateError(f'view must be "lines" or "grid", got {state["view"]!r}')
-        _check_places(state)
-
-
-def _try(ask: Ask, text: str) -> None:
-    try:
-        ask(text)
-    except ValueError as error:  # of any tokenizer
-        raise StateError(str(error)) from error
-
-
-def _check_places(state: dict[str, Any]) -> None:
-    head, selected, layers = (
-        state["head"],
-        state["selected"],
-        state["answer"]["weights"],
-    )
-    sizes = [len(layers), len(layers[0])]
-    if head and not (
-        len(head) == 2 and all(0 <= x < n for x, n in zip(head, sizes, strict=True))
-    ):
-        raise StateError(
-            f"head must be [layer, head] below {sizes}, or [] for the mean, got {head}"
-        )
-    if len(selected) > 2 or not all(0 <= x < MOST for x in selected):
-        raise StateError(
-            f"selected must be [step] or [step, token] below {MOST}, or [], "
-            f"got {selected}"
-        )
+        layers, selected = state["answer"]["weights"], state["selected"]
+        sizes = [len(layers), len(layers[0])]
+        rule = f"[layer, head] below {sizes}, or [] for the mean"
+        check_place("head", state["head"], sizes, rule)
+        rule = f"[step] or [step, token] below {MOST}, or []"
+        check_place("selected", selected, [MOST, MOST][: len(selected)], rule)
