@@ -9,7 +9,6 @@ from samples import normal, without_hook
 from tolerances import assert_near
 
 from transformer_lib.attention import (
-    Attend,
     attention,
     attention_weights,
     fused_attention,
@@ -62,11 +61,6 @@ def test_the_inputs_stay_as_they_are(attend):
     attend(*inputs)
     for now, then in zip(inputs, before, strict=True):
         assert now.equal(then)
-
-
-def test_both_twins_are_what_a_model_asks_for():
-    assert isinstance(attention, Attend)
-    assert isinstance(fused_attention, Attend)
 
 
 @BARE_TWINS

@@ -36,14 +36,6 @@ def test_memory_is_set_aside_once():
         assert (keys.data_ptr(), values.data_ptr()) == places
 
 
-def test_a_window_keeps_one_token_less_than_it_is_wide():
-    store = WindowCache(3)
-    assert said(store.update(*numbered(1, 2, 3, 4)))[0] == [1.0, 2.0, 3.0, 4.0]
-    assert said((store.key, store.value)) == [[3.0, 4.0], [30.0, 40.0]]
-    assert said(store.update(*numbered(5))) == [[3.0, 4.0, 5.0], [30.0, 40.0, 50.0]]
-    assert (store.length, store.dropped) == (5, 3)
-
-
 def test_a_window_does_not_keep_a_long_prompt_alive():
     store = WindowCache(3)
     store.update(normal(0, 1, 2, 1000, 4), normal(1, 1, 2, 1000, 4))

@@ -7,7 +7,6 @@ import torch
 import torch.nn.functional as F
 from models import count, draw_tokens, tiny
 
-from transformer_lib.attention import attention
 from transformer_lib.decoder import GPT2_SMALL, LLAMA_3_2_1B, Decoder
 
 TOKENS = draw_tokens(0, 2, 5)
@@ -27,21 +26,6 @@ def test_tied_ends_are_one_storage():
     decoder = Decoder(tiny())
     assert decoder.unembedding.weight.data_ptr() == decoder.embedding.weight.data_ptr()
     assert count(Decoder(tiny(tied=False))) == count(decoder) + 13 * 16
-
-
-def test_the_kernel_is_a_value():
-    decoder = Decoder(tiny(), attend=attention)
-    kernels = [block.attention.layer.attend for block in decoder.stack.blocks]
-    assert kernels == [attention, attention]
-
-
-@pytest.mark.parametrize("where", ["dropout", "attention_dropout"])
-def test_dropout_acts_in_training_and_not_in_evaluation(where):
-    torch.manual_seed(0)
-    decoder = Decoder(tiny(**{where: 0.5}))
-    assert not decoder(TOKENS).equal(decoder(TOKENS))
-    decoder.eval()
-    assert decoder(TOKENS).equal(decoder(TOKENS))
 
 
 @pytest.mark.parametrize("tied", [True, False])

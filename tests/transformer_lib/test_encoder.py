@@ -8,6 +8,7 @@ from tolerances import assert_near
 
 from transformer_lib.attention import attention
 from transformer_lib.blocks import embedding_layer
+from transformer_lib.decoder import Decoder
 from transformer_lib.encoder import Classifier, Encoder, each_token, mean_of_tokens
 from transformer_lib.masks import padding_mask
 
@@ -21,9 +22,10 @@ def test_an_encoder_is_an_embedding_and_a_stack():
     assert encoder.config == tiny()
 
 
-def test_the_kernel_is_a_value():
-    encoder = Encoder(tiny(), attend=attention)
-    kernels = [block.attention.layer.attend for block in encoder.stack.blocks]
+@pytest.mark.parametrize("kind", [Encoder, Decoder])
+def test_the_kernel_is_a_value(kind):
+    built = kind(tiny(), attend=attention)
+    kernels = [block.attention.layer.attend for block in built.stack.blocks]
     assert kernels == [attention, attention]
 
 

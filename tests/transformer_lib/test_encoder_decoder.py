@@ -1,11 +1,8 @@
 """encoder_decoder: what is shared, who looks where, and the presets."""
 
-from functools import partial
-
 import pytest
 import torch
 from models import count, draw_tokens, model, tiny
-from samples import normal
 
 from transformer_lib.attention import attention
 from transformer_lib.blocks import Block
@@ -69,24 +66,6 @@ def test_only_the_decoder_looks_across():
         assert block.cross.layer.attend is attention
 
 
-def test_a_block_looks_back_then_across_then_thinks():
-    block = model(CrossBlock, tiny())
-    x, states = (normal(n, 2, n, 16, dtype=torch.float64) for n in (4, 6))
-    heads = block.cross.layer
-    own = block.attention(x, partial(block.attention.layer, mask="causal"))
-    want = block.feed_forward(block.cross(own, partial(heads, context=states)))
-    assert block(x, states, mask="causal").equal(want)
-    keys_values = block.cross_keys_values(states)
-    assert block(x, keys_values, mask="causal").equal(want)
-
-
-def test_forward_is_encode_and_decode():
-    translator = model(EncoderDecoder, tiny())
-    states = translator.encode(SOURCE)
-    assert translator(SOURCE, TARGET).equal(translator.decode(TARGET, states))
-    assert states.shape == (2, 6, 16)
-
-
 def test_source_and_target_have_rows_of_their_own_when_untied():
     translator = model(EncoderDecoder, tiny(tied=False))
     before = translator(SOURCE, TARGET)
@@ -105,9 +84,3 @@ def test_every_logit_depends_on_every_source_token():
         others = SOURCE.clone()
         others[:, place] = (others[:, place] + 1) % 13
         assert (translator(others, TARGET) != before).any(dim=-1).all()
-
-
-def test_memory_is_one_pair_for_each_layer():
-    translator = model(EncoderDecoder, tiny(n_kv_heads=2))
-    memory = translator.cross_keys_values(translator.encode(SOURCE))
-    assert [tuple(x.shape) for pair in memory for x in pair] == 4 * [(2, 2, 6, 4)]

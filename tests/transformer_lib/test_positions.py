@@ -45,11 +45,6 @@ def test_the_base_reaches_every_function(base):
     assert_near(embedded[0, 2:], want)
 
 
-def test_fractions_are_positions_too():
-    half = torch.tensor([0.5])
-    assert_near(sinusoid(half, 2), torch.tensor([[math.sin(0.5), math.cos(0.5)]]))
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_rotate_keeps_the_dtype(dtype):
     x, positions = normal(0, 3, 4, dtype=dtype), torch.arange(3)
@@ -85,13 +80,6 @@ def test_learned_adds_the_rows_of_the_positions_and_trains_only_them():
     assert 0.01 < LearnedPositions(500, 40).table.weight.std() < 0.03
 
 
-def test_alibi_takes_positions_per_sequence():
-    positions = torch.stack((torch.arange(3), torch.arange(5, 8)))
-    bias = AlibiPositions(4).bias(positions, positions)
-    assert bias.shape == (2, 4, 3, 3)
-    assert bias[0].equal(bias[1])
-
-
 def test_only_the_learned_kind_has_anything_to_train_or_to_store():
     for name, kind in KINDS.items():
         stored = set(kind.state_dict())
@@ -107,15 +95,6 @@ def test_the_slopes_move_with_their_module():
 def test_a_scaling_may_stand_at_the_edge_of_its_rule():
     edge = RotaryScaling(factor=1.0, low=0.1, high=0.2, trained_len=1)
     assert_near(edge(frequencies(8)), frequencies(8))
-
-
-def test_positions_of_a_batch_turn_the_heads_of_each_sequence():
-    x = normal(0, 2, 3, 5, 4)
-    positions = torch.arange(5) + torch.tensor([[0], [7]])
-    got = RotaryPositions().rotation(positions)(x)
-    for row in (0, 1):
-        for head in (0, 1, 2):
-            assert_near(got[row, head], apply_rotary(x[row, head], positions[row]))
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,8 @@ import pytest
 import torch
 from samples import normal
 from tolerances import ANGLE_TOLERANCE, assert_near
-from transformers import LlamaConfig
-from transformers.models.llama.modeling_llama import (
-    LlamaRotaryEmbedding,
-    apply_rotary_pos_emb,
-)
 
-from transformer_lib.blocks import POSITIONS
-from transformer_lib.decoder import LLAMA_3_2_1B
-from transformer_lib.positions import RotaryPositions, apply_rotary, sinusoid
+from transformer_lib.positions import apply_rotary, sinusoid
 
 
 @pytest.mark.parametrize("d_model", [2, 6, 512])
@@ -43,38 +36,3 @@ def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
     neighbours = x.view(2, 3).T.reshape(6)  # (i, i + 3) side by side
     want = (torch.block_diag(*blocks) @ neighbours).view(3, 2).T.reshape(1, 6)
     assert_near(apply_rotary(x[None], torch.tensor([position]).double()), want)
-
-
-D_HEAD, LENGTH = 64, 40
-LLAMA_3_2 = {
-    "rope_type": "llama3",
-    "rope_theta": 500_000.0,
-    "factor": 32.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 8192,
-}
-KINDS = {
-    "plain": ({"rope_type": "default", "rope_theta": 10_000.0}, RotaryPositions()),
-    "scaled": (LLAMA_3_2, POSITIONS["rotary"](LLAMA_3_2_1B)),
-}
-
-
-def hugging_face(parameters):
-    config = LlamaConfig(
-        hidden_size=D_HEAD,
-        num_attention_heads=1,
-        max_position_embeddings=131_072,
-        rope_parameters=parameters,
-    )
-    return LlamaRotaryEmbedding(config)
-
-
-@pytest.mark.parametrize(("parameters", "ours"), KINDS.values(), ids=KINDS)
-def test_clocks_have_the_same_speeds_and_queries_turn_the_same_way(parameters, ours):
-    theirs = hugging_face(parameters)
-    want = theirs.inv_freq.double()
-    assert_near(ours.speeds(D_HEAD) / want, torch.ones_like(want), ANGLE_TOLERANCE)
-    query, positions = normal(0, 2, 3, LENGTH, D_HEAD), torch.arange(LENGTH)[None]
-    turned, _ = apply_rotary_pos_emb(query, query, *theirs(query, positions))
-    assert_near(ours.rotation(positions)(query), turned, ANGLE_TOLERANCE)

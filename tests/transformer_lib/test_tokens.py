@@ -13,21 +13,12 @@ import torch
 from refusals import refused
 from samples import without_hook
 
-from transformer_lib.tokens import Tokenizer, bpe, count_pairs, gpt2_tokenizer, merge
+from transformer_lib.tokens import Tokenizer, bpe, gpt2_tokenizer
 
 BARE = without_hook("transformer_lib/tokens/tokenizer").Tokenizer
 A, B, C = b"abc"
 ABC = Tokenizer(((A, B), (256, C)), ("<start>", "<end>"))
 """Knows "ab" as 256 and "abc" as 257; 258 and 259 are special."""
-
-
-def test_pairs_are_counted_inside_words_only():
-    assert count_pairs({(1, 2, 1, 2): 3, (2, 1): 10}) == {(1, 2): 6, (2, 1): 13}
-    assert count_pairs({(5, 5, 5): 1, (7,): 9, (): 9}) == {(5, 5): 2}
-
-
-def test_a_merge_goes_from_left_to_right():
-    assert merge([1, 1, 1, 1, 1], (1, 1), 9) == [9, 9, 1]
 
 
 def test_a_tokenizer_by_hand():
