@@ -130,9 +130,8 @@ def family_of(name):
     return CONFIGS[name].model_type
 
 
-def random_tokens(seed=0, length=LENGTH):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(VOCAB, (3, length), generator=generator)
+def random_tokens(seed=0):
+    return draw_tokens(seed, 3, LENGTH, vocab=VOCAB)
 
 
 def their_logits(model, tokens):

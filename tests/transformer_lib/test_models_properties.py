@@ -5,6 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from models import KINDS, draw_tokens, few, model, tiny
+from samples import seeded
 from tolerances import ANGLE_TOLERANCE, assert_near
 
 from transformer_lib.attention import attention, fused_attention
@@ -68,7 +69,7 @@ def test_a_token_cannot_change_the_logits_before_it(
 def test_without_positions_a_shuffled_text_gives_shuffled_states(seed, length, parts):
     encoder = model(Encoder, tiny(positions="none", **{**parts, "window": None}))
     tokens = draw_tokens(seed, 2, length)
-    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
+    order = torch.randperm(length, generator=seeded(seed))
     assert_near(encoder(tokens[:, order]), encoder(tokens)[:, order])
 
 

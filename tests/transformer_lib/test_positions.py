@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from models import draw_tokens
 from samples import law, normal, without_hook
 from tolerances import ANGLE_TOLERANCE, assert_near
 from torch import nn
@@ -177,17 +178,12 @@ MOVES = st.integers(0, 1000)
 BASES = st.sampled_from([10_000.0, 500_000.0, 10.0])
 
 
-def places(seed, length):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(0, 100, (length,), generator=generator)
-
-
 @law
 @given(seed=SEEDS, length=LENGTHS, width=EVEN, shift=MOVES, base=BASES)
 def test_rotated_scores_depend_on_differences_only(seed, length, width, shift, base):
     query, key = normal(seed, 2, 3, length, width, dtype=torch.float64)
     # positions in float64, so that their angles are float64 too
-    at, there = (places(seed + i, length).double() for i in range(2))
+    at, there = draw_tokens(seed, 2, length, vocab=100).double()
 
     def scores(shift):
         turned = apply_rotary(query, at + shift, base=base)
@@ -199,7 +195,11 @@ def test_rotated_scores_depend_on_differences_only(seed, length, width, shift, b
 @law
 @given(seed=SEEDS, length=LENGTHS, n_heads=st.integers(1, 12), shift=MOVES)
 def test_alibi_depends_on_the_distance_only(seed, length, n_heads, shift):
-    kind, at, there = AlibiPositions(n_heads), places(seed, length), torch.arange(5)
+    kind, at, there = (
+        AlibiPositions(n_heads),
+        draw_tokens(seed, length),
+        torch.arange(5),
+    )
     bias = kind.bias(at, there)
     assert kind.bias(at + shift, there + shift).equal(bias)
     assert kind.bias(there, at).equal(bias.mT)

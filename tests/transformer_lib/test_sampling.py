@@ -11,7 +11,7 @@ import torch
 from models import tiny
 from refusals import refused
 from sampled import SMALL, broken_model, model, texts
-from samples import normal
+from samples import normal, seeded
 from tolerances import assert_near
 from torch import nn
 
@@ -41,10 +41,6 @@ LOGITS = SHARES.log()
 
 def kept(logits):
     return (~logits.isneginf()).nonzero().flatten().tolist()
-
-
-def seeded(seed):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampled import model as small_model
 from sampled import texts
-from samples import law
+from samples import law, seeded
 from tolerances import assert_near
 
 from transformer_lib.decoder import Decoder
@@ -93,7 +93,7 @@ NEW = st.integers(1, 8)
 
 def drawing(seeds):
     """Return a choice in which each row has its own chances."""
-    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+    generators = [*map(seeded, seeds)]
     return lambda logits: sample(filter_logits(logits, top_p=0.9), generators)
 
 

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
+from models import draw_tokens
 from refusals import refused
 from samples import coin_flips, double, law, normal, without_hook
 from tolerances import assert_near
@@ -184,16 +185,11 @@ SEEDS = st.integers(0, 2**31)
 SIZES = st.integers(1, 12)
 
 
-def words(seed, *shape, vocab):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(vocab, shape, generator=generator)
-
-
 @law
 @given(seed=SEEDS, rows=SIZES, length=SIZES, vocab=SIZES, smoothing=st.floats(0, 1))
 def test_ignored_targets_may_as_well_not_be_there(seed, rows, length, vocab, smoothing):
     logits = normal(seed, rows, length, vocab, dtype=torch.float64)
-    targets = words(seed, rows, length, vocab=vocab)
+    targets = draw_tokens(seed, rows, length, vocab=vocab)
     hidden = coin_flips(seed, rows, length)
     total, n_tokens = summed_cross_entropy(
         logits, targets.masked_fill(hidden, -7), label_smoothing=smoothing, ignore=-7
@@ -209,7 +205,7 @@ def test_ignored_targets_may_as_well_not_be_there(seed, rows, length, vocab, smo
 @given(seed=SEEDS, lengths=st.lists(st.integers(1, 9), min_size=1, max_size=6))
 def test_any_split_into_batches_gives_the_same_step(seed, lengths):
     vocab, width = 5, 3
-    tokens, answers = words(seed, 2, sum(lengths), vocab=vocab)
+    tokens, answers = draw_tokens(seed, 2, sum(lengths), vocab=vocab)
 
     def loss(model, batch):
         return summed_cross_entropy(model(batch[0]), batch[1])
