@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from commands import run_python
+from commands import python_says
 
 from tools import lock, versions
 from tools.versions import KINDS, ROOT, TESTS, report, requirements, tried
@@ -37,15 +37,8 @@ needs_setuptools = pytest.mark.skipif(
 )
 
 
-def python(*arguments, cwd):
-    """What Python prints, if nothing fails."""
-    done = run_python(*arguments, cwd=cwd)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.strip()
-
-
 def pip(*arguments, cwd):
-    python("-m", "pip", "--disable-pip-version-check", *arguments, cwd=cwd)
+    python_says("-m", "pip", "--disable-pip-version-check", *arguments, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +108,7 @@ torch.testing.assert_close(
 assert manual_text()
 print(transformer_lib.attention.__file__)
 """
-    found = python("-c", code, cwd=tmp_path)
+    found = python_says("-c", code, cwd=tmp_path).strip()
     assert Path(found).is_relative_to(tmp_path / "site")
 
 

@@ -1,8 +1,6 @@
 """tasks: by hand, what they keep for every seed, size and text, and every refusal."""
 
 import itertools
-import subprocess
-import sys
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import partial
@@ -11,6 +9,7 @@ from unittest.mock import Mock, call
 
 import pytest
 import torch
+from commands import python_says
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import law, seeded, without_hook
@@ -259,7 +258,7 @@ sys.addaudithook(watch)
 from transformer_book.tasks import manual_text, number_words
 assert manual_text() and number_words(3) == "three"
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    python_says("-c", code)
 
 
 def test_validation_holds_hardly_anything_known():

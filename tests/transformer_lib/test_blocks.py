@@ -268,7 +268,7 @@ class Pass(nn.Module):
     """A block that notes what it is told."""
 
     def forward(self, x, *more, **told):
-        self.more, self.told = more, told
+        self.told = told
         return x
 
 
@@ -276,18 +276,6 @@ def told(kind="none", x=STREAM, **words):
     stack = passing(positions=kind)
     stack(x, **words)
     return stack.blocks[1].told
-
-
-@pytest.mark.parametrize("given", [None, torch.tensor([[7, 8], [1, 2]])])
-def test_all_blocks_get_mask_rotation_and_their_own_store(given):
-    cache = [LayerCache(2, 4, 8, 4) for _ in range(2)]
-    cache[0].length = 3
-    said = told("rotary", STREAM[:, :2], mask="causal", cache=cache, positions=given)
-    assert said["mask"] == "causal"
-    # positions go on where the cache stands, unless given
-    want = torch.tensor([[3, 4]]) if given is None else given
-    assert said["rotate"].positions.equal(want[:, None])
-    assert said["cache"] is cache[1]
 
 
 @pytest.mark.parametrize(
@@ -314,19 +302,6 @@ def test_a_mask_loses_the_keys_that_a_window_dropped():
     assert seen_in_a_window(mask).equal(mask[:, 4:])
     one_for_all = torch.ones(1, 1, dtype=torch.bool)
     assert seen_in_a_window(one_for_all).equal(one_for_all)
-
-
-def test_a_memory_reaches_every_block_with_its_mask():
-    stack = passing()
-    mask = torch.ones(2, 1, 6, dtype=torch.bool)
-    states, pairs = normal(1, 2, 6, 16), [(STREAM, STREAM), (STREAM, 2 * STREAM)]
-    for memory, second in ((states, states), (pairs, pairs[1])):
-        stack(STREAM, memory=memory, memory_mask=mask)
-        got, its_mask = stack.blocks[1].more
-        assert got is second
-        assert its_mask.shape == (2, 1, 1, 6)
-    stack(STREAM)
-    assert stack.blocks[1].more == ()
 
 
 SEES = torch.tensor([[True, True], [False, True]])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import run_python
+from commands import python_says
 from tolerances import TOLERANCE
 
 KERNELS = ("attention", "fused_attention")
@@ -21,9 +21,7 @@ LEARNERS = [
 @pytest.fixture(scope="module")
 def models():
     """What a process of its own says, which runs without the shape hook."""
-    done = run_python(Path(__file__).with_name("graphs.py"))
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(python_says(Path(__file__).with_name("graphs.py")))
 
 
 @pytest.mark.parametrize("case", LEARNERS)

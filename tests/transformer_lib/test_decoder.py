@@ -14,7 +14,6 @@ from torch.nn.functional import cross_entropy
 from transformers import (
     AutoModelForCausalLM,
     GPT2Config,
-    GPT2LMHeadModel,
     LlamaConfig,
     MistralConfig,
 )
@@ -22,8 +21,6 @@ from transformers import (
 from transformer_lib.cache import new_cache
 from transformer_lib.checkpoints import (
     from_pretrained,
-    load_gpt2,
-    load_llama,
     save_pretrained,
     to_hf,
 )
@@ -96,7 +93,7 @@ CONFIGS = {
     "gpt2": gpt2(),
     "gpt2, narrow and deep": gpt2(n_embd=8, n_layer=4, n_head=1, n_inner=20),
     "gpt2, wide": gpt2(n_embd=48, n_layer=1, n_head=6, layer_norm_epsilon=1e-3),
-    "gpt2, ReLU": gpt2(activation_function="relu"),
+    "gpt2, ReLU": gpt2(activation_function="relu", attn_pdrop=0.2),
     "gpt2, exact GELU": gpt2(activation_function="gelu"),
     "gpt2, untied": gpt2(tie_word_embeddings=False),
     "llama": llama(),
@@ -213,20 +210,14 @@ def test_we_load_what_hugging_face_saves(name, shard_size, tmp_path):
     theirs.save_pretrained(tmp_path, max_shard_size=shard_size)
     if shard_size == "5KB":
         assert len(list(tmp_path.glob("model-*.safetensors"))) > 1
+    before = torch.get_rng_state()
     loaded = from_pretrained(tmp_path)
+    assert torch.get_rng_state().equal(before)  # loading draws none
     assert_equal_weights(loaded.state_dict(), ours.state_dict())
     assert loaded.config == ours.config
-
-
-@pytest.mark.parametrize("name", ["gpt2", "gpt2, untied", "llama", "llama, tied"])
-def test_the_inner_model_has_the_same_names_without_prefix(name):
-    theirs, ours = pair(name)
-    inner = dict(theirs.base_model.state_dict())
-    if not ours.config.tied:
-        inner["lm_head.weight"] = theirs.lm_head.weight
-    door = {"gpt2": load_gpt2, "llama": load_llama}[family_of(name)]
-    loaded = door(inner, theirs.config)
-    assert torch.equal(loaded(random_tokens()), ours(random_tokens()))
+    assert not loaded.training
+    assert (loaded.unembedding is loaded.embedding) == loaded.config.tied
+    assert all(x.is_contiguous() for x in loaded.state_dict().values())
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -246,13 +237,3 @@ def test_half_precision(name, dtype, tmp_path):
     want = type(theirs).from_pretrained(tmp_path / "half", dtype=torch.float32)
     with torch.no_grad():
         assert_near(wide(random_tokens()), their_logits(want.eval(), random_tokens()))
-
-
-def test_training_ours_leaves_theirs_alone():
-    theirs = GPT2LMHeadModel(gpt2())
-    before = theirs.lm_head.weight.clone()
-    ours = load_gpt2(theirs.state_dict(), theirs.config)
-    with torch.no_grad():
-        for parameter in ours.parameters():
-            parameter.add_(1.0)
-    assert torch.equal(theirs.lm_head.weight, before)

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from typing import NamedTuple
 import pytest
 import torch
 import torch.distributed as dist
+from commands import run_python
 from models import TINY, draw_tokens, tiny
 from refusals import refused
 from safetensors.torch import load_file, save_file
@@ -349,14 +349,8 @@ def torchrun(what, folder):
         "PYTHONPATH": paths,
         "PYTHONWARNINGS": "error",
     }
-    return subprocess.run(
-        [sys.executable, "-m", *run, __file__, what, str(folder)],
-        env=os.environ | settings,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = ["-m", *run, __file__, what, folder]
+    return run_python(*command, env=os.environ | settings, timeout=120)
 
 
 @pytest.fixture(scope="module")

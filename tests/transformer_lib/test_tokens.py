@@ -5,7 +5,6 @@ import json
 import os
 import pickle
 import random
-import subprocess
 import sys
 import tempfile
 import unicodedata
@@ -14,6 +13,7 @@ from pydoc_data.topics import topics
 
 import pytest
 import torch
+from commands import python_says
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
@@ -101,17 +101,9 @@ print(Tokenizer.train(text, 400).merges)
 
 
 def test_training_is_the_same_in_every_process_and_needs_no_torch():
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", CODE],
-            check=True,
-            capture_output=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("0", "1", "2")
-    }
-    assert len(outputs) == 1
-    assert outputs.pop().count(b"(") == 145
+    seeds = [os.environ | {"PYTHONHASHSEED": seed} for seed in ("0", "1", "2")]
+    (merges,) = {python_says("-c", CODE, env=environment) for environment in seeds}
+    assert merges.count("(") == 145
 
 
 def test_a_file_brings_the_tokenizer_back(tmp_path):

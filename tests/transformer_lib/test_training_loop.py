@@ -2,13 +2,12 @@
 
 import io
 import math
-import subprocess
-import sys
 from functools import partial
 
 import pytest
 import torch
 import torch.nn.functional as F
+from commands import python_says
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
@@ -166,7 +165,7 @@ def test_the_caller_s_progress_bar_counts_batches():
 
 def test_the_library_needs_no_tqdm():
     code = "import sys; sys.modules['tqdm'] = None; import transformer_lib.training"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    python_says("-c", code)
 
 
 def test_no_batch_is_drawn_before_its_step():
