@@ -18,6 +18,13 @@ def run_python(*arguments: object, **options: Any) -> subprocess.CompletedProces
     return run(sys.executable, *arguments, **options)
 
 
+def python_says(*arguments: object, **options: Any) -> str:
+    """Run the Python of the tests, which must end well; return what it prints."""
+    done = run_python(*arguments, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def commit_all(folder: Path, message: str, day: str = "2001-02-03") -> None:
     """Commit all files of a folder on that day; it becomes a git repository."""
     who = ("-c", "user.name=nobody", "-c", "user.email=nobody@book.example")

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from hypothesis import settings
-from samples import law
+from samples import law, seeded
 from torch import Tensor, nn
 
 from transformer_lib.blocks import POSITIONS, Config
@@ -48,10 +48,9 @@ def model(
     return built
 
 
-def draw_tokens(seed: int, *shape: int) -> Tensor:
-    """Draw tokens of the tiny vocabulary."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(0, TINY.vocab_size, shape, generator=generator)
+def draw_tokens(seed: int, *shape: int, vocab: int = TINY.vocab_size) -> Tensor:
+    """Draw tokens of a vocabulary: of the tiny one, if none is named."""
+    return torch.randint(0, vocab, shape, generator=seeded(seed))
 
 
 def count(module: nn.Module) -> int:

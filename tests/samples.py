@@ -33,9 +33,13 @@ def normal(
     seed: int, *shape: int, dtype: torch.dtype = torch.float32, device: str = "cpu"
 ) -> Tensor:
     """Draw on the CPU, so that every device and dtype starts from the same numbers."""
-    generator = torch.Generator().manual_seed(seed)
-    drawn = torch.randn(*shape, generator=generator, dtype=torch.float64)
+    drawn = torch.randn(*shape, generator=seeded(seed), dtype=torch.float64)
     return drawn.to(device, dtype)
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    """Return a source of random numbers that draws the same in every run."""
+    return torch.Generator().manual_seed(seed)
 
 
 def double(numbers: Sequence[float] | float) -> Tensor:
@@ -45,7 +49,7 @@ def double(numbers: Sequence[float] | float) -> Tensor:
 
 def coin_flips(seed: int, *shape: int) -> Tensor:
     """Return True and False with equal chances."""
-    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed)) < 0.5
+    return torch.rand(*shape, generator=seeded(seed)) < 0.5
 
 
 def without_hook(name: str) -> ModuleType:

@@ -1,17 +1,21 @@
-"""`pip install .` gives a package that is whole, light and open to the new."""
+"""The package, its pins and its citation agree; each trial of versions is told."""
 
 import itertools
 import re
 import shutil
+import sys
 import tomllib
 import zipfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
-from commands import run_python
+import yaml
+from commands import python_says
 
-ROOT = Path(__file__).parents[2]
+from tools import lock, versions
+from tools.versions import KINDS, ROOT, TESTS, report, requirements, tried
+
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = SETTINGS["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -33,15 +37,8 @@ needs_setuptools = pytest.mark.skipif(
 )
 
 
-def python(*arguments, cwd):
-    """What Python prints, if nothing fails."""
-    done = run_python(*arguments, cwd=cwd)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.strip()
-
-
 def pip(*arguments, cwd):
-    python("-m", "pip", "--disable-pip-version-check", *arguments, cwd=cwd)
+    python_says("-m", "pip", "--disable-pip-version-check", *arguments, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +108,7 @@ torch.testing.assert_close(
 assert manual_text()
 print(transformer_lib.attention.__file__)
 """
-    found = python("-c", code, cwd=tmp_path)
+    found = python_says("-c", code, cwd=tmp_path).strip()
     assert Path(found).is_relative_to(tmp_path / "site")
 
 
@@ -124,3 +121,197 @@ def test_requirements_have_a_lower_bound_and_no_upper_one():
 def test_the_library_itself_asks_for_four_packages():
     needed = {line.split(">=")[0] for line in PROJECT["dependencies"]}
     assert needed == {"torch", "numpy", "safetensors", "jaxtyping"}
+
+
+PIN = re.compile(r"^([\w.\[\]-]+)==([\w.+!]+)", re.M)
+BINDER = ROOT / ".binder"
+ASKED = (BINDER / "requirements.txt").read_text("utf-8").splitlines()
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(path: Path) -> dict[str, str]:
+    found = PIN.findall(path.read_text("utf-8"))
+    return {plain(name): version for name, version in found}
+
+
+def test_every_requirement_is_locked_at_its_version():
+    locked = pins(lock.LOCK)
+    asked = pins(ROOT / "requirements.txt")
+    assert len(asked) > 20
+    assert {name: locked.get(name) for name in asked} == asked
+
+
+def test_nothing_is_locked_that_the_constraints_do_not_hold():
+    held = pins(ROOT / "constraints.txt") | pins(ROOT / "requirements.txt")
+    locked = pins(lock.LOCK)
+    pieces = lock.split(lock.LOCK.read_text("utf-8"))
+    conditional = (p.split("==")[0] for p in pieces if ";" in p.splitlines()[0])
+    # Of installers any version will do, and constraints.txt was taken on one system.
+    free = {"setuptools", "wheel", *map(plain, conditional)}
+    assert locked.keys() - held.keys() <= free
+    same = locked.keys() & held.keys()
+    assert {name: locked[name] for name in same} == {name: held[name] for name in same}
+
+
+@pytest.mark.parametrize("path", [lock.LOCK, lock.CUDA_LOCK], ids=lambda p: p.name)
+def test_every_package_has_a_hash(path: Path):
+    pieces = lock.split(path.read_text("utf-8"))
+    assert len(pieces) == len(pins(path))
+    for piece in pieces:
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}$", piece), piece[:80]
+
+
+def test_cuda_stands_apart_and_the_cpu_builds_are_accepted():
+    names = pins(lock.LOCK)
+    assert not [name for name in names if name.startswith(("nvidia", "cuda", "triton"))]
+    assert "nvidia-cudnn-cu13" in pins(lock.CUDA_LOCK)
+    pieces = lock.split(lock.LOCK.read_text("utf-8"))
+    torch = next(piece for piece in pieces if piece.startswith("torch=="))
+    (digests,) = lock.CPU_BUILDS.values()
+    assert all(digest in torch for digest in digests)
+
+
+def test_a_hub_has_a_python_that_the_library_supports():
+    name = (BINDER / "runtime.txt").read_text("utf-8").strip()
+    asked = [int(n) for n in re.fullmatch(r"python-(\d+)\.(\d+)", name).groups()]
+    least = re.fullmatch(r">=(\d+)\.(\d+)", PROJECT["requires-python"])
+    assert asked >= [int(n) for n in least.groups()]
+
+
+def test_a_hub_has_the_versions_of_the_tests():
+    (held,) = [line.removeprefix("-c ") for line in ASKED if line.startswith("-c ")]
+    # pip reads the path from the folder of the file that names it.
+    assert (BINDER / held).resolve() == ROOT / "requirements.txt"
+    package, library = (
+        line for line in ASKED if line[:1] not in ("#", "-") or line[:2] == "-e"
+    )
+    assert plain(package) in pins(ROOT / "requirements.txt")
+    extras = re.fullmatch(r"-e \.\[([\w,]+)\]", library).group(1).split(",")
+    assert set(extras) <= set(PROJECT["optional-dependencies"])
+
+
+BOUNDS = [*PROJECT["dependencies"], *EXTRAS["book"], *EXTRAS["jax"]]
+
+
+def test_oldest_is_every_lower_bound_and_nothing_open():
+    wanted = requirements("oldest")
+    assert {line.replace(">=", "==") for line in BOUNDS} <= set(wanted)
+    assert [line for line in wanted if ">" in line] == []
+
+
+def test_newest_leaves_every_bound_open():
+    wanted = requirements("newest")
+    assert wanted[: len(BOUNDS)] == BOUNDS
+    ours = {line.split(">=")[0] for line in BOUNDS}
+    assert not {line.split("==")[0] for line in wanted if "==" in line} & ours
+
+
+def test_colab_has_its_own_torch_and_numpy():
+    assert {"torch==2.11.0", "numpy==2.1.3"} <= set(requirements("colab"))
+
+
+@pytest.mark.parametrize("line", ["torch>=2.6,<3", "torch", "torch==2.6"])
+def test_an_upper_bound_is_refused(monkeypatch, line):
+    monkeypatch.setattr(versions, "lower_bounds", lambda: [line])
+    with pytest.raises(ValueError, match="must be name>=version, got"):
+        requirements("oldest")
+
+
+@pytest.mark.parametrize(("code", "passed"), [("", True), ("; exit(1)", False)])
+def test_a_trial_is_judged_by_its_code_and_told_by_its_last_line(code, passed):
+    words = "print('first'); print('=== 3 passed in 1 s ==='); print()"
+    good, last = tried([sys.executable, "-c", words + code])
+    assert good == passed
+    assert last.startswith("3 passed in 1 s (")
+
+
+def test_trials_find_the_library_in_this_folder_only(monkeypatch):
+    monkeypatch.setenv("PYTHONHOME", "/nowhere")
+    assert versions.environment()["PYTHONPATH"] == str(ROOT)
+    assert "PYTHONHOME" not in versions.environment()
+
+
+def test_there_are_the_tests_and_notebooks_that_are_named():
+    assert any((ROOT / TESTS[0]).glob("test_*.py"))
+    (_, tests), (name, notebooks) = versions.trials("python", 2)
+    assert set(TESTS) <= set(tests)
+    count = len(list((ROOT / "chapters").glob("*.ipynb")))
+    assert name == f"{count} notebooks"
+    assert sum(word.endswith(".ipynb") for word in notebooks) == count
+
+
+def test_table_names_versions_and_outcomes(monkeypatch, capsys):
+    monkeypatch.setattr(versions, "installed", lambda _: {"torch": "2.6.0"})
+    report("oldest", "python", {"good": (True, "3 passed"), "bad": (False, "1 failed")})
+    rows = capsys.readouterr().out.splitlines()
+    assert {"| torch | 2.6.0 |", "| numpy | missing |"} <= set(rows)
+    assert {"| good | ok: 3 passed |", "| bad | FAILED: 1 failed |"} <= set(rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("passed", "code"), [(True, 0), (False, 1)])
+def test_one_failed_trial_fails_the_command(monkeypatch, tmp_path, kind, passed, code):
+    made = []
+    outcomes = iter([(True, ""), (passed, "")])
+    monkeypatch.setattr(versions, "PLACE", tmp_path)
+    monkeypatch.setattr(versions, "make_environment", lambda *asked: made.append(asked))
+    monkeypatch.setattr(versions, "tried", lambda _: next(outcomes))
+    monkeypatch.setattr(versions, "report", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["versions", kind])
+    assert versions.main() == code
+    ((folder, wanted, last),) = made
+    assert (folder, wanted) == (tmp_path / kind, requirements(kind))
+    assert ("ipywidgets==7.7.1" in last) == (kind == "colab")
+
+
+GIVEN = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+# Of the Citation File Format 1.2.0, what a book can have. Its own validator,
+# cffconvert, holds jsonschema at 3.2 and would replace Jupyter's.
+REQUIRED = {"cff-version", "message", "title", "authors"}
+OPTIONAL = {
+    *("abstract", "commit", "date-released", "doi", "keywords", "license"),
+    *("repository-code", "type", "url", "version"),
+}
+FORMS = {
+    "commit": "[0-9a-f]{7,40}",
+    "date-released": r"\d{4}-\d\d-\d\d",
+    "doi": r"10\.\d{4,9}/[\w:/;\-.()]+",
+    "repository-code": r"https?://[\w.-]+\.\w+(/\S*)?",
+    "url": r"https?://[\w.-]+\.\w+(/\S*)?",
+    "version": r"\d+\.\d+\.\d+(-[\w.-]+)?",
+    **dict.fromkeys(("abstract", "message", "title"), r"\S.*\S"),
+}
+AUTHOR = {
+    "affiliation": r"\S.*",
+    "email": r"\S+@\S+\.\S+",
+    "orcid": r"https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX]",
+    **dict.fromkeys(("name", "given-names", "family-names"), r"\S.*"),
+}
+
+
+def test_the_format_knows_its_keys():
+    assert GIVEN["cff-version"] == "1.2.0"
+    assert REQUIRED <= GIVEN.keys() <= REQUIRED | OPTIONAL
+    assert GIVEN["type"] in ("software", "dataset")
+    assert all({"name", "family-names"} & author.keys() for author in GIVEN["authors"])
+    assert 0 < len({*GIVEN["keywords"]}) == len(GIVEN["keywords"])
+
+
+def test_each_value_has_its_form():
+    given = [(GIVEN[key], FORMS[key]) for key in GIVEN.keys() & FORMS.keys()]
+    for author in GIVEN["authors"]:
+        assert author.keys() <= AUTHOR.keys()
+        given += [(author[key], AUTHOR[key]) for key in author]
+    assert all(re.fullmatch(form, str(value)) for value, form in given), given
+
+
+def test_it_says_what_the_package_and_the_book_say():
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    book = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    assert f'version = "{GIVEN["version"]}"' in project
+    assert f'license = "{GIVEN["license"]}"' in project
+    assert f"{GIVEN['license']} License" in (ROOT / "LICENSE").read_text("utf-8")
+    assert GIVEN["title"] == book["title"]

@@ -1,13 +1,12 @@
 """notebook: a silent, repeatable start, and source code shown as it stands."""
 
 import inspect
-import subprocess
-import sys
 from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 import torch
+from commands import python_says
 
 from transformer_book.notebook import device, setup, show
 from transformer_lib import attention, positions
@@ -49,19 +48,10 @@ def test_setup_seeds_prints_two_decimals_and_puts_on_the_style():
 def home(tmp_path_factory):
     """A home without settings; one, as matplotlib takes seconds to list its fonts."""
     folder = str(tmp_path_factory.mktemp("home"))
-    return {"MPLCONFIGDIR": folder, "HOME": folder}
+    return {"PATH": "", "MPLCONFIGDIR": folder, "HOME": folder}
 
 
-def run(code, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PATH": "", **environment},
-    )
-
-
+SHAPES = "TRANSFORMER_LIB_CHECK_SHAPES"
 SAY = """
 from transformer_book.notebook import setup
 setup()
@@ -83,8 +73,8 @@ def say():
     ("asked", "error"), [("1", "TypeCheckError"), ("0", "ValueError")]
 )
 def test_shapes_are_enforced_when_the_environment_asks(home, asked, error):
-    done = run(f"{SAY}say()", TRANSFORMER_LIB_CHECK_SHAPES=asked, **home)
-    assert done.stdout == f"{error}\n"
+    said = python_says("-c", f"{SAY}say()", env=home | {SHAPES: asked})
+    assert said == f"{error}\n"
 
 
 CELLS = f"""
@@ -104,8 +94,8 @@ for cell in ("train()", "say()"):
 
 
 def test_a_cell_checks_its_first_shapes_and_the_next_cell_checks_again(home):
-    done = run(CELLS, TRANSFORMER_LIB_CHECK_SHAPES="1", **home)
-    assert done.stdout.split() == ["TypeCheckError", "ValueError", "TypeCheckError"]
+    said = python_says("-c", CELLS, env=home | {SHAPES: "1"})
+    assert said.split() == ["TypeCheckError", "ValueError", "TypeCheckError"]
 
 
 def test_the_device_is_one_that_works():

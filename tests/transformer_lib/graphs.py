@@ -1,4 +1,4 @@
-"""Compile the library without the shape hook; print how many graphs each run took.
+"""Compile whole models without the shape hook; print how many graphs each run took.
 
 A script of its own: the hook of the test run would break `fullgraph=True`.
 """
@@ -11,78 +11,117 @@ from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 
 from transformer_lib.attention import attention, fused_attention
-from transformer_lib.positions import apply_rotary
+from transformer_lib.blocks import Config
+from transformer_lib.cache import new_cache
+from transformer_lib.decoder import Decoder
+from transformer_lib.encoder import Encoder
+from transformer_lib.encoder_decoder import EncoderDecoder
+from transformer_lib.masks import padding_mask
 
-EQUAL, CHUNKS, STEPS = [(5, 5), (6, 6), (9, 9)], [(5, 8), (6, 11), (3, 12)], [(1, 7)]
-LENGTHS = {"equal lengths": EQUAL, "then chunks": CHUNKS, "then single steps": STEPS}
-
-
-def tensors(q_len: int, kv_len: int) -> list[Tensor]:
-    generator = torch.Generator().manual_seed(q_len * kv_len)
-    shapes = [(2, 4, q_len, 8), (2, 2, kv_len, 8), (2, 2, kv_len, 8)]
-    return [torch.randn(*s, generator=generator).requires_grad_() for s in shapes]
-
-
-def causal(attend):
-    return lambda query, key, value: attend(query, key, value, "causal")
+SIZES = {"vocab_size": 13, "d_model": 16, "n_layers": 2, "n_heads": 4, "d_ff": 20}
+LENGTHS = torch.tensor([4, 2])
 
 
-def masked(attend):
-    def run(query, key, value):
-        mask = torch.ones(query.shape[-2], key.shape[-2]).tril(1).bool()
-        return attend(query, key, value, mask)
-
-    return run
+def draw(*shape: int) -> Tensor:
+    generator = torch.Generator().manual_seed(sum(shape))
+    return torch.randint(0, 13, shape, generator=generator)
 
 
-def turned(rotation):
-    return lambda query, key, value: rotation(query, torch.arange(query.shape[-2]))
+SOURCE = draw(2, 4)
 
 
-CASES = {
-    "attention, causal": (causal, attention),
-    "attention, Boolean": (masked, attention),
-    "fused_attention, causal": (causal, fused_attention),
-    "fused_attention, Boolean": (masked, fused_attention),
-    "apply_rotary": (turned, apply_rotary),
+def build(kind, attend, positions="rotary"):
+    torch.manual_seed(0)
+    config = Config(**SIZES, max_len=32, n_kv_heads=2, positions=positions)
+    return kind(config, attend=attend)
+
+
+CALLS = {
+    "Decoder": (Decoder, lambda model, tokens: model(tokens)),
+    "EncoderDecoder": (
+        EncoderDecoder,
+        lambda model, tokens: model(SOURCE, tokens, source_lengths=LENGTHS),
+    ),
+    "Encoder": (
+        Encoder,
+        lambda model, tokens: model(
+            tokens, mask=padding_mask(LENGTHS, tokens.shape[1])
+        ),
+    ),
 }
 
 
-def results(function, lengths) -> tuple[Tensor, ...]:
-    """Return the output and the gradients of all inputs."""
-    leaves = tensors(*lengths)
-    output = function(*leaves)
-    gradients = torch.autograd.grad(
-        output.square().sum(), leaves, materialize_grads=True
+def learn(call, model, tokens) -> list[Tensor]:
+    """Return the output and the gradients of all weights."""
+    output = call(model, tokens)
+    gradients = torch.autograd.grad(output.square().sum(), list(model.parameters()))
+    return [output, *gradients]
+
+
+def difference(ours: list[Tensor], theirs: list[Tensor]) -> float:
+    pairs = zip(ours, theirs, strict=True)
+    return max(
+        float((a - b).detach().norm() / b.detach().norm().clamp(min=1))
+        for a, b in pairs
     )
-    return output, *gradients
 
 
-def difference(case, function, compiled, lengths) -> float:
-    """Return how far apart eager and compiled are at most."""
-    pairs = zip(
-        results(case(function), lengths), results(case(compiled), lengths), strict=True
-    )
-    return max(float((ours - theirs).detach().abs().max()) for ours, theirs in pairs)
-
-
-def measure(case, function, dynamic: bool) -> dict:
+def training(kind, call, attend) -> dict:
     torch._dynamo.reset()
-    # the cheap backend tells graphs, the other one traces the gradient too
-    counter = CompileCounterWithBackend("eager" if dynamic else "aot_eager")
-    compiled = torch.compile(function, backend=counter, fullgraph=True, dynamic=dynamic)
-    graphs, worst = {}, 0.0
-    for name, group in LENGTHS.items() if dynamic else [("one shape", CHUNKS[:1])]:
-        for lengths in group:
-            worst = max(worst, difference(case, function, compiled, lengths))
-        graphs[name] = counter.frame_count
+    counter = CompileCounterWithBackend("aot_eager")
+    compiled = torch.compile(call, backend=counter, fullgraph=True)
+    model, graphs, worst = build(kind, attend), [], 0.0
+    for length in (5, 6, 9):
+        tokens = draw(2, length)
+        pair = (learn(f, model, tokens) for f in (compiled, call))
+        worst = max(worst, difference(*pair))
+        graphs.append(counter.frame_count)
+    return {"graphs": graphs, "difference": worst}
+
+
+def decoder_step(model, prompt):
+    return lambda tokens, cache: model(tokens, cache=cache)
+
+
+def translator_step(model, prompt):
+    source = draw(2, prompt + 1)
+    mask = model.source_mask(source, torch.tensor([prompt, 2]))
+    memory = model.cross_keys_values(model.encode(source, mask))
+
+    def step(tokens, cache):
+        return model.decode(tokens, memory, memory_mask=mask, cache=cache)
+
+    return step
+
+
+@torch.no_grad()
+def generation(kind, attend, positions, step_of) -> dict:
+    """Run prompts of three lengths and then single steps, each with a new cache."""
+    torch._dynamo.reset()
+    counter = CompileCounterWithBackend("eager")
+    model, graphs, worst = build(kind, attend, positions).eval(), [], 0.0
+    for prompt in (5, 7, 3):
+        step, tokens = step_of(model, prompt), draw(2, prompt + 4)
+        compiled = torch.compile(step, backend=counter, fullgraph=True, dynamic=True)
+        cache = new_cache(model.config, 2, 20)
+        said = [compiled(tokens[:, :prompt], cache)]
+        graphs.append(counter.frame_count)
+        said += [compiled(token, cache) for token in tokens[:, prompt:].split(1, 1)]
+        graphs.append(counter.frame_count)
+        worst = max(worst, difference([torch.cat(said, 1)], [step(tokens, None)]))
     return {"graphs": graphs, "difference": worst}
 
 
 if __name__ == "__main__":
     found = {
-        f"{name}, {'dynamic' if dynamic else 'static'}": measure(*case, dynamic)
-        for name, case in CASES.items()
-        for dynamic in (False, True)
+        f"{name}, training, {attend.__name__}": training(*case, attend)
+        for name, case in CALLS.items()
+        for attend in (attention, fused_attention)
     }
+    for positions in ("learned", "rotary", "alibi"):
+        case = (Decoder, fused_attention, positions, decoder_step)
+        found[f"Decoder, {positions}"] = generation(*case)
+    for attend in (attention, fused_attention):
+        case = (EncoderDecoder, attend, "rotary", translator_step)
+        found[f"EncoderDecoder, {attend.__name__}"] = generation(*case)
     sys.stdout.write(json.dumps(found))

@@ -1,15 +1,20 @@
-"""attention, attention_weights: small cases by hand, and every refusal."""
+"""attention: by hand, against its twin and PyTorch, and every refusal."""
 
 import math
 import re
+from itertools import product
 
 import pytest
 import torch
-from samples import normal, without_hook
-from tolerances import assert_near
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import coin_flips, law, normal, without_hook
+from tolerances import assert_near, assert_same
+from torch.autograd import gradcheck
+from torch.nn.attention.bias import causal_lower_right
 
 from transformer_lib.attention import (
-    Attend,
     attention,
     attention_weights,
     fused_attention,
@@ -62,11 +67,6 @@ def test_the_inputs_stay_as_they_are(attend):
     attend(*inputs)
     for now, then in zip(inputs, before, strict=True):
         assert now.equal(then)
-
-
-def test_both_twins_are_what_a_model_asks_for():
-    assert isinstance(attention, Attend)
-    assert isinstance(fused_attention, Attend)
 
 
 @BARE_TWINS
@@ -132,3 +132,150 @@ def test_a_mask_may_have_one_axis_where_shapes_are_not_checked(n_keys):
     query, key = normal(0, 2, 3, 4), normal(1, 2, 3, 4)
     mask = torch.ones(n_keys, dtype=torch.bool)
     assert BARE.attention_weights(query, key, mask).shape == (2, 3, 3)
+
+
+N_HEADS, D_KEY, D_VALUE = 4, 6, 5
+LENGTHS = {"equal": (5, 5), "longer": (5, 8), "shorter": (6, 4), "one query": (1, 7)}
+DTYPES = (torch.float64, torch.float32, torch.bfloat16)
+
+
+def with_a_blind_row(q_len, kv_len):
+    mask = coin_flips(3, q_len, kv_len)
+    mask[0] = False
+    return mask
+
+
+MASKS = {
+    "none": lambda q_len, kv_len: None,
+    "causal": lambda q_len, kv_len: "causal",
+    "Boolean": with_a_blind_row,
+    "Boolean per head": lambda q_len, kv_len: coin_flips(4, 2, N_HEADS, q_len, kv_len),
+    "padding": lambda q_len, kv_len: coin_flips(5, 2, 1, 1, kv_len),
+    "absent queries": lambda q_len, kv_len: coin_flips(6, q_len, 1),
+    "Float": lambda q_len, kv_len: normal(6, q_len, kv_len),
+    "Float with -inf": lambda q_len, kv_len: normal(
+        7, N_HEADS, q_len, kv_len
+    ).masked_fill(~with_a_blind_row(q_len, kv_len), -torch.inf),
+}
+CASES = list(product(MASKS, LENGTHS, (4, 2, 1), DTYPES))
+
+
+def drawn(*shapes, seed=0, dtype=torch.float64, device="cpu"):
+    return [
+        normal(seed + i, *shape, dtype=dtype, device=device)
+        for i, shape in enumerate(shapes)
+    ]
+
+
+def assert_twins_agree(inputs, mask):
+    assert_same(
+        lambda *x: fused_attention(*x, mask), lambda *x: attention(*x, mask), *inputs
+    )
+
+
+def run_case(case, device):
+    mask_name, lengths, n_kv_heads, dtype = case
+    q_len, kv_len = LENGTHS[lengths]
+    keys = (2, n_kv_heads, kv_len)
+    shapes = [(2, N_HEADS, q_len, D_KEY), (*keys, D_KEY), (*keys, D_VALUE)]
+    mask = MASKS[mask_name](q_len, kv_len)
+    if isinstance(mask, torch.Tensor):
+        mask = mask.to(device, dtype if mask.is_floating_point() else torch.bool)
+    assert_twins_agree(drawn(*shapes, dtype=dtype, device=device), mask)
+
+
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: "-".join(map(str, case)).replace("torch.", "")
+)
+def test_the_twins_agree(case):
+    run_case(case, "cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="no GPU: the twins ran on the CPU only"
+)
+def test_the_twins_agree_on_the_gpu():
+    for case in CASES:
+        run_case(case, "cuda")
+
+
+@pytest.mark.parametrize("mask", [None, "causal"])
+@pytest.mark.parametrize(
+    ("batch", "key_batch"), [((), ()), ((3,), (3,)), ((2, 1, 6), (2, 1, 3))], ids=str
+)
+def test_the_twins_agree_for_any_number_of_batch_axes(batch, key_batch, mask):
+    shapes = (*batch, 5, D_KEY), (*key_batch, 7, D_KEY), (*key_batch, 7, D_VALUE)
+    assert_twins_agree(drawn(*shapes), mask)
+
+
+def test_a_float32_bias_serves_bfloat16_queries():
+    inputs = drawn(*3 * [(2, 4, 5, 8)], dtype=torch.bfloat16)
+    assert_twins_agree(inputs, normal(3, 4, 5, 5))
+
+
+@st.composite
+def sequences(draw):
+    """Draw queries, keys and values of one sequence, a Boolean mask and a bias."""
+    n_heads, n_kv_heads = draw(st.sampled_from([(1, 1), (4, 4), (4, 1), (6, 3)]))
+    q_len, kv_len = draw(st.tuples(*2 * [st.integers(1, 12)]))
+    width, seed = draw(st.integers(1, 9)), draw(st.integers(0, 2**31))
+    shapes = (n_heads, q_len), (n_kv_heads, kv_len), (n_kv_heads, kv_len)
+    inputs = drawn(*((1, *shape, width) for shape in shapes), seed=seed)
+    bias = normal(seed + 9, q_len, kv_len, dtype=torch.float64)
+    return inputs, coin_flips(seed, q_len, kv_len), bias
+
+
+@TWINS
+@law
+@given(sequence=sequences())
+def test_equal_to_scaled_dot_product_attention(attend, sequence):
+    inputs, may_look, bias = sequence
+    for mask in (None, may_look, bias):
+        want = F.scaled_dot_product_attention(*inputs, attn_mask=mask, enable_gqa=True)
+        assert_near(attend(*inputs, mask), want)
+
+
+@law
+@given(sequence=sequences())
+def test_rows_sum_to_one_or_to_zero(sequence):
+    (query, key, _), mask, _ = sequence
+    weights = attention_weights(query, key, mask)
+    want = mask.any(-1).double().expand(weights.shape[:-1])
+    assert_near(weights.sum(-1), want)
+    assert (weights >= 0).all()
+    assert weights.masked_select(~mask).eq(0).all()
+
+
+@TWINS
+@pytest.mark.parametrize("q_len", [1, 3, 6])
+def test_causal_is_pytorch_s_lower_right_bias(attend, q_len):
+    inputs = drawn((2, 4, q_len, 8), *2 * [(2, 4, 6, 8)], dtype=torch.float32)
+    bias = causal_lower_right(q_len, 6)
+    want = F.scaled_dot_product_attention(*inputs, attn_mask=bias)
+    assert_near(attend(*inputs, "causal"), want)
+
+
+@TWINS
+@pytest.mark.parametrize("mask", [None, "causal"])
+def test_without_any_key_there_is_nothing_to_look_at(attend, mask):
+    output = attend(*drawn((2, 3, 4), (2, 0, 4), (2, 0, 5)), mask)
+    assert output.shape == (2, 3, 5)
+    assert output.eq(0).all()
+
+
+@TWINS
+def test_dropout_drops_weights_and_scales_up_the_rest(attend):
+    torch.manual_seed(0)
+    query, key = normal(0, 8, 16, 4), normal(1, 8, 16, 4)
+    reading = torch.eye(16).expand(8, 16, 16)  # returns the weights themselves
+    whole = attend(query, key, reading)
+    dropped = attend(query, key, reading, dropout=0.25)
+    kept = dropped != 0
+    assert_near(dropped[kept], whole[kept] / 0.75)
+    assert 0.70 < kept.float().mean() < 0.80
+
+
+def test_a_learned_bias_gets_a_gradient_too():
+    leaves = [x.requires_grad_() for x in drawn((2, 3, 4), (2, 5, 4), (3, 5))]
+    assert gradcheck(attention_weights, leaves)

@@ -1,11 +1,16 @@
-"""cache: what is kept, in how many bytes, and every refusal."""
+"""cache: it saves work and changes no number; its bytes, and every refusal."""
 
 import re
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
-from models import tiny
+from hypothesis import given
+from hypothesis import strategies as st
+from models import KINDS, draw_tokens, few, model, tiny
 from samples import normal, without_hook
+from tolerances import assert_near
 
 from transformer_lib.cache import (
     Int8Cache,
@@ -14,6 +19,9 @@ from transformer_lib.cache import (
     new_cache,
     quantize,
 )
+from transformer_lib.decoder import Decoder
+from transformer_lib.encoder_decoder import EncoderDecoder
+from transformer_lib.masks import causal_mask
 
 BARE = without_hook("transformer_lib/cache")
 
@@ -34,14 +42,6 @@ def test_memory_is_set_aside_once():
     for seed in range(4):
         keys, values = store.update(normal(seed, 2, 3, 1, 5), normal(seed, 2, 3, 1, 5))
         assert (keys.data_ptr(), values.data_ptr()) == places
-
-
-def test_a_window_keeps_one_token_less_than_it_is_wide():
-    store = WindowCache(3)
-    assert said(store.update(*numbered(1, 2, 3, 4)))[0] == [1.0, 2.0, 3.0, 4.0]
-    assert said((store.key, store.value)) == [[3.0, 4.0], [30.0, 40.0]]
-    assert said(store.update(*numbered(5))) == [[3.0, 4.0, 5.0], [30.0, 40.0, 50.0]]
-    assert (store.length, store.dropped) == (5, 3)
 
 
 def test_a_window_does_not_keep_a_long_prompt_alive():
@@ -172,3 +172,210 @@ def test_too_many_tokens_are_refused_and_leave_no_trace(store):
     assert said(cache.update(*numbered(2))) == before
     cache.rewind(0)
     assert said(cache.update(*numbered(1, 2))) == before
+
+
+SEEDS = st.integers(0, 2**31)
+ROOM = 12
+EVERY_KIND = pytest.mark.parametrize("positions", KINDS)
+PARTS = st.fixed_dictionaries(
+    {
+        "residual": st.sampled_from(["pre", "post"]),
+        "norm": st.sampled_from(["layer", "rms", "batch"]),
+        "n_kv_heads": st.sampled_from([4, 2, 1]),
+        "window": st.sampled_from([None, 1, 2, 4, 20]),
+        "d_head": st.sampled_from([None, 6]),
+    }
+)
+CUTS = st.lists(st.integers(1, ROOM - 1), unique=True, max_size=5).map(sorted)
+
+
+def double_cache(config, batch=2, **parts):
+    return new_cache(config, batch, ROOM, dtype=torch.float64, **parts)
+
+
+def chunks(cuts):
+    return [slice(start, stop) for start, stop in pairwise([0, *cuts, ROOM])]
+
+
+def padded_on_the_left(spare):
+    """Return positions and mask where two texts have so many hidden slots before."""
+    slots = torch.arange(ROOM)
+    spare = torch.tensor(spare)[:, None]
+    mask = causal_mask(slots, slots) & (slots >= spare)[:, None]
+    return (slots - spare).clamp(min=0), mask
+
+
+def with_cache(call, cuts, positions=None, mask=None, **words):
+    """Return what ``call`` says of all tokens, asked chunk by chunk."""
+    said = []
+    for part in chunks(cuts):
+        if mask is not None:
+            words["mask"] = mask[:, part, : part.stop]
+            words["positions"] = positions[:, part]
+        said.append(call(part, **words))
+    return torch.cat(said, dim=1)
+
+
+def drawn_decoder(positions, parts, seed, batch=2):
+    """Return a config, its decoder, and tokens to read."""
+    config = tiny(positions=positions, **parts)
+    return config, model(Decoder, config), draw_tokens(seed, batch, ROOM)
+
+
+@EVERY_KIND
+@few
+@given(seed=SEEDS, cuts=CUTS, parts=PARTS)
+def test_any_chunking_of_a_decoder_equals_no_cache(positions, seed, cuts, parts):
+    config, decoder, tokens = drawn_decoder(positions, parts, seed)
+    short, long = double_cache(config), double_cache(replace(config, window=None))
+    for cache in (short, long):
+        got = with_cache(lambda part, c=cache: decoder(tokens[:, part], cache=c), cuts)
+        assert_near(got, decoder(tokens))
+        assert [store.length for store in cache] == [ROOM, ROOM]
+    if config.window is not None:
+        kept = min(ROOM, config.window - 1)
+        assert {x.shape[2] for s in short for x in (s.key, s.value)} == {kept}
+
+
+@EVERY_KIND
+@few
+@given(
+    seed=SEEDS,
+    cuts=CUTS,
+    parts=PARTS,
+    spare=st.tuples(st.integers(0, 6), st.integers(0, 6)),
+)
+def test_texts_padded_on_the_left_equal_the_texts_alone(
+    positions, seed, cuts, parts, spare
+):
+    config, decoder, tokens = drawn_decoder(positions, parts, seed)
+    places, mask = padded_on_the_left(spare)
+    cache = double_cache(config)
+    whole = decoder(tokens, positions=places, mask=mask)
+    chunked = with_cache(
+        lambda part, **words: decoder(tokens[:, part], cache=cache, **words),
+        cuts,
+        places,
+        mask,
+    )
+    for row, hidden in enumerate(spare):
+        want = decoder(tokens[row, None, hidden:])[0]
+        assert_near(whole[row, hidden:], want)
+        assert_near(chunked[row, hidden:], want)
+
+
+@EVERY_KIND
+@few
+@given(
+    seed=SEEDS,
+    cuts=CUTS,
+    parts=PARTS,
+    lengths=st.tuples(st.integers(1, 5), st.integers(1, 5)),
+)
+def test_any_chunking_of_a_translation_equals_no_cache(
+    positions, seed, cuts, parts, lengths
+):
+    config = tiny(positions=positions, **parts)
+    translator = model(EncoderDecoder, config)
+    source, target = draw_tokens(seed, 2, 5), draw_tokens(seed + 1, 2, ROOM)
+    lengths = torch.tensor(lengths)
+    mask = translator.source_mask(source, lengths)
+    states = translator.encode(source, mask)
+    want = translator(source, target, source_lengths=lengths)
+    for memory in (states, translator.cross_keys_values(states)):
+        cache = double_cache(config)
+        got = with_cache(
+            lambda part, memory=memory, cache=cache: translator.decode(
+                target[:, part], memory, memory_mask=mask, cache=cache
+            ),
+            cuts,
+        )
+        assert_near(got, want)
+
+
+@few
+@given(seed=SEEDS, cuts=CUTS, width=st.integers(1, 9))
+def test_eight_bits_are_off_by_half_a_step_at_most(seed, cuts, width):
+    store = Int8Cache(2, 3, ROOM, width, dtype=torch.float64)
+    # sizes from 1e-3 to 1e3: each vector needs a scale of its own
+    sizes = 10 ** normal(seed + 2, 2, 3, ROOM, 1, dtype=torch.float64).clamp(-3, 3)
+    given_ = [
+        sizes * normal(seed + i, 2, 3, ROOM, width, dtype=torch.float64) for i in (0, 1)
+    ]
+    for part in chunks(cuts):
+        got = store.update(*(x[:, :, part] for x in given_))
+        for kept, x in zip(got, (x[:, :, : part.stop] for x in given_), strict=True):
+            half_a_step = x.abs().amax(dim=-1, keepdim=True) / 127 / 2
+            assert ((kept - x).abs() <= half_a_step * (1 + 1e-11)).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@few
+@given(seed=SEEDS, exponent=st.integers(-9, 9))
+def test_eight_bits_hold_whole_steps_exactly(dtype, seed, exponent):
+    steps = draw_tokens(seed, 2, 3, ROOM, 5, vocab=255) - 127
+    steps[..., seed % 5] = 127
+    key = (steps * 2.0**exponent).to(dtype)
+    keys, values = Int8Cache(2, 3, ROOM, 5, dtype=dtype).update(key, -key)
+    assert keys.equal(key)
+    assert values.equal(-key)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@few
+@given(seed=SEEDS)
+def test_eight_bits_never_turn_a_sign(dtype, seed):
+    """The largest number may round to 128 steps, which eight bits call -128."""
+    key = normal(seed, 2, 3, ROOM, 5, dtype=dtype)
+    keys, values = Int8Cache(2, 3, ROOM, 5, dtype=dtype).update(key, -key)
+    assert (keys * key >= 0).all()
+    assert values.equal(-keys)
+
+
+@pytest.mark.parametrize("store", [LayerCache, Int8Cache])
+@EVERY_KIND
+@few
+@given(
+    seed=SEEDS,
+    length=st.integers(1, ROOM - 3),
+    more=st.integers(0, 2),
+    parts=PARTS.filter(lambda parts: parts["window"] is None),
+)
+def test_after_a_rewind_the_forgotten_tokens_leave_no_trace(
+    *, positions, store, seed, length, more, parts
+):
+    config, decoder, tokens = drawn_decoder(positions, parts, seed)
+    rewound, fresh = (double_cache(config, layer=store) for _ in range(2))
+    for cache in (rewound, fresh):
+        decoder(tokens[:, :length], cache=cache)
+    decoder(draw_tokens(seed + 1, 2, 1 + more), cache=rewound)
+    for layer in rewound:
+        layer.rewind(length)
+    rest = tokens[:, length:]
+    assert decoder(rest, cache=rewound).equal(decoder(rest, cache=fresh))
+
+
+@pytest.mark.parametrize(
+    ("store", "window"), [(LayerCache, None), (Int8Cache, None), (LayerCache, 4)]
+)
+@EVERY_KIND
+@few
+@given(
+    seed=SEEDS,
+    length=st.integers(1, ROOM - 1),
+    rows=st.lists(st.integers(0, 2), min_size=1, max_size=5),
+)
+def test_selected_rows_go_on_as_if_they_had_always_stood_there(
+    *, positions, store, window, seed, length, rows
+):
+    parts = {"n_kv_heads": 2, "window": window}
+    config, decoder, tokens = drawn_decoder(positions, parts, seed, batch=3)
+    moved = double_cache(config, batch=3, layer=store)
+    fresh = double_cache(config, batch=len(rows), layer=store)
+    decoder(tokens[:, :length], cache=moved)
+    for layer in moved:
+        layer.select(torch.tensor(rows))
+    chosen = tokens[rows]
+    decoder(chosen[:, :length], cache=fresh)
+    got = decoder(chosen[:, length:], cache=moved)
+    assert_near(got, decoder(chosen[:, length:], cache=fresh))

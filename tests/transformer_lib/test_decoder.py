@@ -1,13 +1,31 @@
-"""decoder: what is shared, what is counted, and how it starts."""
+"""decoder: as Hugging Face's GPT-2, Llama and Mistral; what is shared and counted."""
 
 import math
+from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
 import torch.nn.functional as F
 from models import count, draw_tokens, tiny
+from samples import normal
+from tolerances import assert_near
+from torch.nn.functional import cross_entropy
+from transformers import (
+    AutoModelForCausalLM,
+    GPT2Config,
+    LlamaConfig,
+    MistralConfig,
+)
 
-from transformer_lib.attention import attention
+from transformer_lib.cache import new_cache
+from transformer_lib.checkpoints import (
+    from_pretrained,
+    save_pretrained,
+    to_hf,
+)
+from transformer_lib.checkpoints.conversion import load
+from transformer_lib.checkpoints.families import FAMILIES
 from transformer_lib.decoder import GPT2_SMALL, LLAMA_3_2_1B, Decoder
 
 TOKENS = draw_tokens(0, 2, 5)
@@ -29,21 +47,6 @@ def test_tied_ends_are_one_storage():
     assert count(Decoder(tiny(tied=False))) == count(decoder) + 13 * 16
 
 
-def test_the_kernel_is_a_value():
-    decoder = Decoder(tiny(), attend=attention)
-    kernels = [block.attention.layer.attend for block in decoder.stack.blocks]
-    assert kernels == [attention, attention]
-
-
-@pytest.mark.parametrize("where", ["dropout", "attention_dropout"])
-def test_dropout_acts_in_training_and_not_in_evaluation(where):
-    torch.manual_seed(0)
-    decoder = Decoder(tiny(**{where: 0.5}))
-    assert not decoder(TOKENS).equal(decoder(TOKENS))
-    decoder.eval()
-    assert decoder(TOKENS).equal(decoder(TOKENS))
-
-
 @pytest.mark.parametrize("tied", [True, False])
 def test_an_untrained_decoder_is_as_good_as_a_guess(tied):
     torch.manual_seed(0)
@@ -54,3 +57,183 @@ def test_an_untrained_decoder_is_as_good_as_a_guess(tied):
     loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
     # logits of variance 1 cost half a nat
     assert math.log(100) < loss < math.log(100) + 1
+
+
+VOCAB, LENGTH = 61, 24
+NO_ENDS = {"bos_token_id": None, "eos_token_id": None}
+# of a head's four clocks, one keeps its speed, one blends, two slow down
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 100.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 32,
+}
+
+
+def gpt2(**changes):
+    sizes = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 40}
+    return GPT2Config(**{"vocab_size": VOCAB, **NO_ENDS, **sizes, **changes})
+
+
+def llama(kind=LlamaConfig, **changes):
+    sizes = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 4,
+        "intermediate_size": 48,
+        "max_position_embeddings": 128,
+    }
+    return kind(**{"vocab_size": VOCAB, **NO_ENDS, **sizes, **changes})
+
+
+CONFIGS = {
+    "gpt2": gpt2(),
+    "gpt2, narrow and deep": gpt2(n_embd=8, n_layer=4, n_head=1, n_inner=20),
+    "gpt2, wide": gpt2(n_embd=48, n_layer=1, n_head=6, layer_norm_epsilon=1e-3),
+    "gpt2, ReLU": gpt2(activation_function="relu", attn_pdrop=0.2),
+    "gpt2, exact GELU": gpt2(activation_function="gelu"),
+    "gpt2, untied": gpt2(tie_word_embeddings=False),
+    "llama": llama(),
+    "llama, grouped": llama(num_key_value_heads=2),
+    "llama, one key head": llama(num_key_value_heads=1),
+    "llama, tied": llama(tie_word_embeddings=True),
+    "llama, scaled clocks": llama(num_key_value_heads=2, rope_parameters=LLAMA3),
+    "llama, another base": llama(
+        rope_parameters={"rope_type": "default", "rope_theta": 100.0}
+    ),
+    "llama, wide heads": llama(head_dim=16, num_key_value_heads=2, rms_norm_eps=1e-3),
+    "mistral": llama(MistralConfig, num_key_value_heads=2, sliding_window=5),
+    "mistral, no window": llama(MistralConfig, sliding_window=None),
+}
+every_kind = pytest.mark.parametrize("name", CONFIGS)
+
+
+@cache
+def pair(name):
+    """Return their model, with weights that make all parts matter, and ours."""
+    theirs = AutoModelForCausalLM.from_config(CONFIGS[name]).eval()
+    with torch.no_grad():
+        for seed, (path, parameter) in enumerate(theirs.named_parameters()):
+            start = 1.0 if "ln_" in path or "norm" in path else 0.0
+            scale = 0.3 if start or parameter.ndim == 1 else 0.2
+            parameter.copy_(start + scale * normal(seed, *parameter.shape))
+    return theirs, load(FAMILIES[family_of(name)], theirs.state_dict(), theirs.config)
+
+
+def family_of(name):
+    return CONFIGS[name].model_type
+
+
+def random_tokens(seed=0):
+    return draw_tokens(seed, 3, LENGTH, vocab=VOCAB)
+
+
+def their_logits(model, tokens):
+    with torch.no_grad():
+        return model(tokens).logits
+
+
+@every_kind
+def test_logits_without_and_with_our_cache(name):
+    theirs, ours = pair(name)
+    tokens = random_tokens()
+    want = their_logits(theirs, tokens)
+    assert want.std() > 0.5  # the comparison is not one of zeros
+    store = new_cache(ours.config, len(tokens), LENGTH)
+    with torch.no_grad():
+        assert_near(ours(tokens), want)
+        got = [ours(part, cache=store) for part in tokens.split([7, 1, 1, 15], dim=1)]
+    assert_near(torch.cat(got, dim=1), want)
+
+
+@every_kind
+def test_gradients(name):
+    theirs, ours = pair(name)
+    tokens, targets = random_tokens(3), random_tokens(4)
+    for model in (theirs, ours):
+        model.zero_grad()
+    for logits in (theirs(tokens).logits, ours(tokens)):
+        cross_entropy(logits.flatten(0, 1), targets.flatten()).backward()
+    # a copy whose weights are the gradients sends them through the table of names
+    gradients = Decoder(ours.config).requires_grad_(requires_grad=False)
+    for weight, source in zip(gradients.parameters(), ours.parameters(), strict=True):
+        weight.copy_(source.grad)
+    got = to_hf(gradients, family_of(name))[1]
+    want = {
+        path: parameter.grad
+        for path, parameter in theirs.named_parameters()
+        if parameter.grad is not None
+    }
+    assert got.keys() == want.keys()
+    for path, gradient in got.items():
+        assert gradient.abs().max() > 0, path
+        assert_near(gradient, want[path])
+
+
+def assert_equal_weights(got, want):
+    """Fail unless each tensor is there, bit by bit."""
+    for name, tensor in got.items():
+        assert tensor.equal(want[name]), name
+
+
+@every_kind
+def test_the_way_there_and_back_changes_no_bit(name):
+    theirs, ours = pair(name)
+    config, state = to_hf(ours, family_of(name))
+    again = load(FAMILIES[family_of(name)], state, config)
+    follows = {"n_kv_heads": None, "d_head": None}  # from what is not written
+    assert replace(again.config, **follows) == replace(ours.config, **follows)
+    assert again.state_dict().keys() == ours.state_dict().keys()
+    assert_equal_weights(again.state_dict(), ours.state_dict())
+    assert_equal_weights(state, theirs.state_dict())
+
+
+@every_kind
+def test_hugging_face_loads_what_we_save(name, tmp_path):
+    theirs, ours = pair(name)
+    save_pretrained(ours, tmp_path / "saved", family=family_of(name))
+    loaded, notes = type(theirs).from_pretrained(
+        tmp_path / "saved", output_loading_info=True
+    )
+    assert not any(notes.values())
+    tokens = random_tokens(5)
+    assert their_logits(loaded.eval(), tokens).equal(their_logits(theirs, tokens))
+
+
+@every_kind
+@pytest.mark.parametrize("shard_size", ["1GB", "5KB"])
+def test_we_load_what_hugging_face_saves(name, shard_size, tmp_path):
+    theirs, ours = pair(name)
+    theirs.save_pretrained(tmp_path, max_shard_size=shard_size)
+    if shard_size == "5KB":
+        assert len(list(tmp_path.glob("model-*.safetensors"))) > 1
+    before = torch.get_rng_state()
+    loaded = from_pretrained(tmp_path)
+    assert torch.get_rng_state().equal(before)  # loading draws none
+    assert_equal_weights(loaded.state_dict(), ours.state_dict())
+    assert loaded.config == ours.config
+    assert not loaded.training
+    assert (loaded.unembedding is loaded.embedding) == loaded.config.tied
+    assert all(x.is_contiguous() for x in loaded.state_dict().values())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", ["gpt2", "llama, grouped"])
+def test_half_precision(name, dtype, tmp_path):
+    theirs, ours = pair(name)
+    config, state = to_hf(ours, family_of(name))
+    half = {key: tensor.to(dtype) for key, tensor in state.items()}
+    loaded = load(FAMILIES[family_of(name)], half, config)
+    assert {p.dtype for p in loaded.parameters()} == {dtype}
+    save_pretrained(loaded, tmp_path / "half", family=family_of(name))
+    read = from_pretrained(tmp_path / "half")
+    back = type(theirs).from_pretrained(tmp_path / "half", dtype=dtype)
+    assert {p.dtype for p in read.parameters()} == {dtype}
+    assert_equal_weights(half, back.state_dict())
+    wide = from_pretrained(tmp_path / "half", dtype=torch.float32)
+    want = type(theirs).from_pretrained(tmp_path / "half", dtype=torch.float32)
+    with torch.no_grad():
+        assert_near(wide(random_tokens()), their_logits(want.eval(), random_tokens()))

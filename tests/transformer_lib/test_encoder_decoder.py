@@ -1,22 +1,96 @@
-"""encoder_decoder: what is shared, who looks where, and the presets."""
-
-from functools import partial
+"""encoder and encoder_decoder: as Hugging Face's, who looks where, what is shared."""
 
 import pytest
 import torch
 from models import count, draw_tokens, model, tiny
-from samples import normal
+from samples import normal, without_hook
+from tolerances import assert_near
+from transformers import MarianConfig, MarianMTModel
 
 from transformer_lib.attention import attention
-from transformer_lib.blocks import Block
+from transformer_lib.blocks import Block, embedding_layer
+from transformer_lib.cache import new_cache
+from transformer_lib.decoder import Decoder
+from transformer_lib.encoder import Classifier, Encoder, each_token, mean_of_tokens
 from transformer_lib.encoder_decoder import (
     TRANSFORMER_BASE,
     TRANSFORMER_BIG,
     CrossBlock,
     EncoderDecoder,
 )
+from transformer_lib.masks import padding_mask
 
-SOURCE, TARGET = draw_tokens(0, 2, 6), draw_tokens(1, 2, 4)
+BARE = without_hook("transformer_lib/encoder")
+TOKENS, N_REAL = draw_tokens(0, 2, 5), torch.tensor([5, 2])
+
+
+def test_an_encoder_is_an_embedding_and_a_stack():
+    encoder = model(Encoder, tiny())
+    assert encoder(TOKENS).equal(encoder.stack(encoder.embedding(TOKENS)))
+    assert encoder.config == tiny()
+
+
+@pytest.mark.parametrize("kind", [Encoder, Decoder])
+def test_the_kernel_is_a_value(kind):
+    built = kind(tiny(), attend=attention)
+    kernels = [block.attention.layer.attend for block in built.stack.blocks]
+    assert kernels == [attention, attention]
+
+
+@pytest.mark.parametrize(("scaled", "scale"), [(True, 4.0), (False, 1.0)])
+def test_embeddings_are_scaled_by_the_root_of_the_width(scaled, scale):
+    embedding = embedding_layer(tiny(scale_embeddings=scaled))
+    assert embedding.scale == scale
+    assert embedding.weight.shape == (13, 16)
+
+
+STATES = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [8.0, 9.0]]] * 3)
+NOT_PADDING = padding_mask(torch.tensor([3, 2, 0]), 3)[:, 0]
+
+
+def test_the_mean_is_of_the_real_tokens_and_each_token_stays():
+    assert mean_of_tokens(STATES, None).tolist() == [[4.0, 5.0]] * 3
+    assert mean_of_tokens(STATES, NOT_PADDING).tolist() == [
+        [4.0, 5.0],
+        [2.0, 3.0],
+        [0.0, 0.0],
+    ]
+    assert each_token(STATES, NOT_PADDING) is STATES
+
+
+@pytest.mark.parametrize("pool", [mean_of_tokens, each_token])
+def test_a_classifier_labels_texts_or_tokens_and_does_not_read_the_padding(pool):
+    torch.manual_seed(0)
+    classifier = Classifier(tiny(), 3, pool=pool).double().eval()
+    alone = classifier(TOKENS[1:, :2])[0]
+    assert alone.shape == ((3,) if pool is mean_of_tokens else (2, 3))
+    together = classifier(TOKENS, N_REAL)[1]
+    assert_near(together if pool is mean_of_tokens else together[:2], alone)
+    assert not classifier(TOKENS)[1].equal(together)
+
+
+def test_the_pool_learns_what_is_real():
+    asked = []
+
+    def pool(states, real):
+        asked.append(real)
+        return normal(0, 2, 16)
+
+    classifier = Classifier(tiny(), 3, pool=pool)
+    classifier(TOKENS)
+    classifier(TOKENS, N_REAL)
+    assert asked[0] is None
+    assert asked[1].tolist() == [[True] * 5, [True, True, False, False, False]]
+
+
+def test_no_class_is_refused():
+    with pytest.raises(ValueError, match="n_classes must be at least 1, got 0"):
+        BARE.Classifier(tiny(), 0)
+
+
+LENGTHS = torch.tensor([6, 4, 1])
+REAL = padding_mask(LENGTHS, 6)
+SOURCE, TARGET = draw_tokens(1, 3, 6), draw_tokens(2, 3, 5)
 ENDS = ("embedding", "target_embedding", "unembedding")
 
 
@@ -69,24 +143,6 @@ def test_only_the_decoder_looks_across():
         assert block.cross.layer.attend is attention
 
 
-def test_a_block_looks_back_then_across_then_thinks():
-    block = model(CrossBlock, tiny())
-    x, states = (normal(n, 2, n, 16, dtype=torch.float64) for n in (4, 6))
-    heads = block.cross.layer
-    own = block.attention(x, partial(block.attention.layer, mask="causal"))
-    want = block.feed_forward(block.cross(own, partial(heads, context=states)))
-    assert block(x, states, mask="causal").equal(want)
-    keys_values = block.cross_keys_values(states)
-    assert block(x, keys_values, mask="causal").equal(want)
-
-
-def test_forward_is_encode_and_decode():
-    translator = model(EncoderDecoder, tiny())
-    states = translator.encode(SOURCE)
-    assert translator(SOURCE, TARGET).equal(translator.decode(TARGET, states))
-    assert states.shape == (2, 6, 16)
-
-
 def test_source_and_target_have_rows_of_their_own_when_untied():
     translator = model(EncoderDecoder, tiny(tied=False))
     before = translator(SOURCE, TARGET)
@@ -107,7 +163,75 @@ def test_every_logit_depends_on_every_source_token():
         assert (translator(others, TARGET) != before).any(dim=-1).all()
 
 
-def test_memory_is_one_pair_for_each_layer():
-    translator = model(EncoderDecoder, tiny(n_kv_heads=2))
-    memory = translator.cross_keys_values(translator.encode(SOURCE))
-    assert [tuple(x.shape) for pair in memory for x in pair] == 4 * [(2, 2, 6, 4)]
+MARIAN = {
+    "model.shared": "embedding",
+    "model.decoder.embed_tokens": "target_embedding",
+    "lm_head": "unembedding",
+    "model.": "",
+    "embed_positions": "positions.table",
+    "layers": "blocks",
+    "self_attn_layer_norm": "attention.norm",
+    "encoder_attn_layer_norm": "cross.norm",
+    "final_layer_norm": "feed_forward.norm",
+    "self_attn": "attention.layer",
+    "encoder_attn": "cross.layer",
+    "q_proj": "query",
+    "k_proj": "key",
+    "v_proj": "value",
+    "out_proj": "out",
+    "fc1": "feed_forward.layer.up",
+    "fc2": "feed_forward.layer.down",
+}
+ELSEWHERE = {"encoder.embed_tokens.weight", "final_logits_bias"}
+"""The shared matrix once more, and a shift of the logits that starts at 0."""
+
+
+def drawn(module):
+    """Draw all weights wide enough for every one to matter, norms about 1."""
+    for seed, (name, parameter) in enumerate(module.named_parameters()):
+        center = 1.0 if "norm" in name.lower() and name.endswith("weight") else 0.0
+        parameter.data = center + 0.4 * normal(seed, *parameter.shape)
+    return module.double().eval().requires_grad_(requires_grad=False)
+
+
+def renamed(state):
+    """Return the weights under our names; each entry of the table is used."""
+    for theirs, ours in MARIAN.items():
+        assert any(theirs in name for name in state), theirs
+        state = {name.replace(theirs, ours, 1): x for name, x in state.items()}
+    return {name: x for name, x in state.items() if name not in ELSEWHERE}
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_marian_at_once_and_token_by_token(activation):
+    sides = ("encoder", "decoder")
+    sizes = {"layers": 2, "attention_heads": 4, "ffn_dim": 20}
+    theirs = MarianMTModel(
+        MarianConfig(
+            vocab_size=13,
+            d_model=16,
+            max_position_embeddings=40,
+            scale_embedding=True,
+            activation_function=activation,
+            pad_token_id=12,
+            eos_token_id=0,
+            decoder_start_token_id=12,
+            **{f"{side}_{name}": n for side in sides for name, n in sizes.items()},
+        )
+    )
+    drawn(theirs)
+    # their sinusoids stand in another order, so ours are learned
+    words = {"norm": "layer", "residual": "post", "positions": "learned"}
+    ours = EncoderDecoder(tiny(**words, bias=True, feed_forward=activation)).double()
+    ours.load_state_dict(renamed(theirs.state_dict()))
+    want = theirs(
+        SOURCE, attention_mask=REAL[:, 0].long(), decoder_input_ids=TARGET
+    ).logits
+    assert_near(ours(SOURCE, TARGET, source_lengths=LENGTHS), want)
+    cache = new_cache(ours.config, 3, 5, dtype=torch.float64)
+    memory = ours.cross_keys_values(ours.encode(SOURCE, REAL))
+    got = [
+        ours.decode(token, memory, memory_mask=REAL, cache=cache)
+        for token in TARGET.split(1, dim=1)
+    ]
+    assert_near(torch.cat(got, dim=1), want)

@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from models import KINDS, TINY, draw_tokens, model, tiny
 from refusals import refused
-from samples import coin_flips, law, normal, without_hook
+from samples import law, normal, without_hook
 from tolerances import assert_near
 from torch import nn
 
 from transformer_lib.attention import attention, attention_weights, fused_attention
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
-from transformer_lib.encoder import Encoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.inspection import (
     ablate_heads,
@@ -331,16 +330,3 @@ def test_an_error_leaves_no_trace_either(net, seed):
     with refused("tokens must be from 0"):
         logit_lens(net, tokens + 99)
     assert as_before(net, before)
-
-
-@law
-@given(seed=SEEDS, length=LENGTHS, kind=st.sampled_from(KINDS))
-def test_recorded_rows_sum_to_one_or_see_nothing(seed, length, kind):
-    net = model(Encoder, tiny(positions=kind))
-    mask = coin_flips(seed, 2, length, length)
-    with record_attention(net) as record:
-        net(draw_tokens(seed, 2, length), mask=mask)
-    sees = mask.any(dim=-1)[:, None].expand(2, 4, length).double()
-    for weights in record.values():
-        assert (weights[~mask[:, None].expand_as(weights)] == 0).all()
-        assert_near(weights.sum(dim=-1), sees)

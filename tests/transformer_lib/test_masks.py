@@ -32,14 +32,17 @@ def looped(may_look, queries, keys):
     queries=PLACES, keys=PLACES, window=st.integers(1, 14), prefix=st.integers(0, 14)
 )
 def test_every_mask_equals_a_loop_over_its_sentence(queries, keys, window, prefix):
-    at = torch.tensor(queries), torch.tensor(keys)
-    for mask, may_look in (
-        (causal_mask(*at), lambda q, k: k <= q),
-        (sliding_window_mask(*at, window), lambda q, k: abs(q - k) < window),
-        (prefix_mask(*at, prefix), lambda q, k: k < prefix or k <= q),
-        (document_mask(*at), lambda q, k: q == k),
+    batch = [(queries, keys), (queries[::-1], keys[::-1])]
+    both = [torch.tensor(places) for places in zip(*batch, strict=True)]
+    for kind, rest, may_look in (
+        (causal_mask, (), lambda q, k: k <= q),
+        (sliding_window_mask, (window,), lambda q, k: abs(q - k) < window),
+        (prefix_mask, (prefix,), lambda q, k: k < prefix or k <= q),
+        (document_mask, (), lambda q, k: q == k),
     ):
-        assert mask.tolist() == looped(may_look, queries, keys)
+        want = [looped(may_look, *places) for places in batch]
+        assert kind(*both, *rest).tolist() == want
+        assert kind(*map(torch.tensor, batch[0]), *rest).tolist() == want[0]
 
 
 @law
@@ -49,32 +52,6 @@ def test_padding_equals_a_loop(lengths, spare):
     want = [[[k < length for k in range(max_len)]] for length in lengths]
     assert padding_mask(torch.tensor(lengths), max_len).tolist() == want
     assert padding_mask(torch.tensor(lengths[0]), max_len).tolist() == want[0]
-
-
-@law
-@given(batch=st.integers(1, 3), length=LENGTHS, chunk=LENGTHS, data=st.data())
-def test_masks_join_with_and_for_one_sequence_or_a_batch(batch, length, chunk, data):
-    sizes = st.lists(st.integers(0, length), min_size=batch, max_size=batch)
-    lengths = torch.tensor(data.draw(sizes))
-    keys = torch.arange(length).expand(batch, length)
-    queries = keys[:, -chunk:]
-    joined = (
-        causal_mask(queries, keys)
-        & sliding_window_mask(queries, keys, 3)
-        & prefix_mask(queries, keys, 2)
-        & document_mask(queries // 4, keys // 4)
-        & padding_mask(lengths, length)
-    )
-    assert joined.shape == (batch, min(chunk, length), length)
-    for row in range(batch):
-        want = looped(
-            lambda q, k, n=int(lengths[row]): (
-                k <= q and q - k < 3 and q // 4 == k // 4 and k < n
-            ),
-            queries[row].tolist(),
-            range(length),
-        )
-        assert joined[row].tolist() == want
 
 
 def seen_by(mask, q_len, kv_len, window):

@@ -5,13 +5,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from models import KINDS, draw_tokens, few, model, tiny
-from tolerances import ANGLE_TOLERANCE, assert_near
+from samples import seeded
+from tolerances import assert_near
 
 from transformer_lib.attention import attention, fused_attention
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder import Encoder
 from transformer_lib.encoder_decoder import EncoderDecoder
-from transformer_lib.masks import causal_mask
 
 SEEDS = st.integers(0, 2**31)
 LENGTHS = st.lists(st.integers(1, 7), min_size=1, max_size=3)
@@ -68,7 +68,7 @@ def test_a_token_cannot_change_the_logits_before_it(
 def test_without_positions_a_shuffled_text_gives_shuffled_states(seed, length, parts):
     encoder = model(Encoder, tiny(positions="none", **{**parts, "window": None}))
     tokens = draw_tokens(seed, 2, length)
-    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
+    order = torch.randperm(length, generator=seeded(seed))
     assert_near(encoder(tokens[:, order]), encoder(tokens)[:, order])
 
 
@@ -94,26 +94,3 @@ def test_padding_of_the_source_changes_no_logits(
     for row, length in enumerate(lengths):
         alone = translator(source[row, None, :length], target[row, None])
         assert_near(logits[row], alone[0])
-
-
-@pytest.mark.parametrize("positions", ["rotary", "alibi", "none"])
-@few
-@given(seed=SEEDS, length=st.integers(1, 8), spare=st.integers(1, 9), parts=PARTS)
-def test_only_differences_of_positions_count(positions, seed, length, spare, parts):
-    """Hidden tokens before a text move it on by as many places."""
-    decoder = model(Decoder, tiny(positions=positions, **parts))
-    tokens = draw_tokens(seed, 2, spare + length)
-    text, want = tokens[:, spare:], decoder(tokens[:, spare:])
-    slots = torch.arange(spare + length)
-    mask = causal_mask(slots, slots) & (slots >= spare)
-    assert_near(decoder(tokens, mask=mask)[:, spare:], want, ANGLE_TOLERANCE)
-    moved = decoder(text, positions=slots[None, spare:])
-    assert_near(moved, want, ANGLE_TOLERANCE)
-
-
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_where_positions_are_added_their_values_count(positions):
-    decoder = model(Decoder, tiny(positions=positions))
-    tokens = torch.tensor([[1, 2, 3]])
-    moved = decoder(tokens, positions=torch.arange(5, 8)[None])
-    assert (moved - decoder(tokens)).abs().amax() > 1e-3

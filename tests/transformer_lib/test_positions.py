@@ -1,12 +1,16 @@
-"""positions: small cases by hand, the three doors of each kind, every refusal."""
+"""positions: the papers' formulas, what holds anywhere, and every refusal."""
 
 import math
 
 import pytest
 import torch
-from samples import normal, without_hook
-from tolerances import assert_near
+from hypothesis import given
+from hypothesis import strategies as st
+from models import draw_tokens
+from samples import law, normal, without_hook
+from tolerances import ANGLE_TOLERANCE, assert_near
 from torch import nn
+from torch.autograd import gradcheck
 
 from transformer_lib.positions import (
     AlibiPositions,
@@ -16,6 +20,7 @@ from transformer_lib.positions import (
     RotaryPositions,
     RotaryScaling,
     SinusoidalPositions,
+    alibi_slopes,
     apply_rotary,
     frequencies,
     sinusoid,
@@ -45,11 +50,6 @@ def test_the_base_reaches_every_function(base):
     assert_near(embedded[0, 2:], want)
 
 
-def test_fractions_are_positions_too():
-    half = torch.tensor([0.5])
-    assert_near(sinusoid(half, 2), torch.tensor([[math.sin(0.5), math.cos(0.5)]]))
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_rotate_keeps_the_dtype(dtype):
     x, positions = normal(0, 3, 4, dtype=dtype), torch.arange(3)
@@ -75,28 +75,12 @@ def test_sinusoidal_adds_the_sinusoid_in_the_embedding_s_dtype():
     assert alone.equal(sinusoid(positions, 4))
 
 
-def test_learned_adds_the_rows_of_the_positions_and_trains_only_them():
-    kind = LearnedPositions(max_len=6, d_model=4)
-    x, positions = torch.zeros(2, 2, 4), torch.tensor([[1, 3], [3, 5]])
-    embedded = kind.embed(x, positions)
-    assert embedded.equal(kind.table.weight[positions])
-    embedded.sum().backward()
-    assert kind.table.weight.grad[:, 0].tolist() == [0.0, 1.0, 0.0, 2.0, 0.0, 1.0]
-    assert 0.01 < LearnedPositions(500, 40).table.weight.std() < 0.03
-
-
-def test_alibi_takes_positions_per_sequence():
-    positions = torch.stack((torch.arange(3), torch.arange(5, 8)))
-    bias = AlibiPositions(4).bias(positions, positions)
-    assert bias.shape == (2, 4, 3, 3)
-    assert bias[0].equal(bias[1])
-
-
 def test_only_the_learned_kind_has_anything_to_train_or_to_store():
     for name, kind in KINDS.items():
         stored = set(kind.state_dict())
         assert stored == ({"table.weight"} if name == "learned" else set())
         assert {n for n, _ in kind.named_parameters()} == stored
+    assert 0.01 < LearnedPositions(500, 40).table.weight.std() < 0.03
 
 
 def test_the_slopes_move_with_their_module():
@@ -107,15 +91,6 @@ def test_the_slopes_move_with_their_module():
 def test_a_scaling_may_stand_at_the_edge_of_its_rule():
     edge = RotaryScaling(factor=1.0, low=0.1, high=0.2, trained_len=1)
     assert_near(edge(frequencies(8)), frequencies(8))
-
-
-def test_positions_of_a_batch_turn_the_heads_of_each_sequence():
-    x = normal(0, 2, 3, 5, 4)
-    positions = torch.arange(5) + torch.tensor([[0], [7]])
-    got = RotaryPositions().rotation(positions)(x)
-    for row in (0, 1):
-        for head in (0, 1, 2):
-            assert_near(got[row, head], apply_rotary(x[row, head], positions[row]))
 
 
 @pytest.mark.parametrize(
@@ -157,3 +132,82 @@ REFUSED = {
 def test_what_does_not_fit_is_refused(message, call):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("d_model", [2, 6, 512])
+def test_sinusoid_is_the_formula_of_section_3_5(d_model):
+    def wave(position, column):
+        angle = position / 10_000 ** (2 * (column // 2) / d_model)
+        return math.cos(angle) if column % 2 else math.sin(angle)
+
+    positions = [-3, 0, 1, 2, 17, 63]
+    want = [[wave(p, column) for column in range(d_model)] for p in positions]
+    exact = sinusoid(torch.tensor(positions).double(), d_model)
+    assert_near(exact, torch.tensor(want, dtype=torch.float64))
+    assert_near(
+        sinusoid(torch.tensor(positions), d_model), torch.tensor(want), ANGLE_TOLERANCE
+    )
+
+
+def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
+    """Su et al. 2021, equation 15, pairs (2i, 2i + 1) with one block per plane."""
+    x, position = normal(0, 6, dtype=torch.float64), -5.5
+    blocks = []
+    for i in range(3):
+        angle = position * 10_000 ** (-2 * i / 6)
+        cos, sin = math.cos(angle), math.sin(angle)
+        blocks.append(torch.tensor([[cos, -sin], [sin, cos]], dtype=torch.float64))
+    neighbours = x.view(2, 3).T.reshape(6)  # (i, i + 3) side by side
+    want = (torch.block_diag(*blocks) @ neighbours).view(3, 2).T.reshape(1, 6)
+    assert_near(apply_rotary(x[None], torch.tensor([position]).double()), want)
+
+
+SEEDS = st.integers(0, 2**31)
+LENGTHS = st.integers(1, 10)
+EVEN = st.integers(1, 6).map(lambda half: 2 * half)
+MOVES = st.integers(0, 1000)
+BASES = st.sampled_from([10_000.0, 500_000.0, 10.0])
+
+
+@law
+@given(seed=SEEDS, length=LENGTHS, width=EVEN, shift=MOVES, base=BASES)
+def test_rotated_scores_depend_on_differences_only(seed, length, width, shift, base):
+    query, key = normal(seed, 2, 3, length, width, dtype=torch.float64)
+    # positions in float64, so that their angles are float64 too
+    at, there = draw_tokens(seed, 2, length, vocab=100).double()
+
+    def scores(shift):
+        turned = apply_rotary(query, at + shift, base=base)
+        return turned @ apply_rotary(key, there + shift, base=base).mT
+
+    assert_near(scores(shift), scores(0), 1e-10)  # angles up to 1100: 2^-43 each
+
+
+@law
+@given(seed=SEEDS, length=LENGTHS, n_heads=st.integers(1, 12), shift=MOVES)
+def test_alibi_depends_on_the_distance_only(seed, length, n_heads, shift):
+    kind, at, there = (
+        AlibiPositions(n_heads),
+        draw_tokens(seed, length),
+        torch.arange(5),
+    )
+    bias = kind.bias(at, there)
+    assert kind.bias(at + shift, there + shift).equal(bias)
+    assert kind.bias(there, at).equal(bias.mT)
+    for head, slope in enumerate(alibi_slopes(n_heads).tolist()):
+        want = [[-slope * abs(i - j) for j in range(5)] for i in at.tolist()]
+        assert_near(bias[head], torch.tensor(want))
+
+
+@law
+@given(n_heads=st.integers(1, 64))
+def test_alibi_slopes_fall_by_one_factor_down_to_two_to_the_minus_eight(n_heads):
+    slopes = alibi_slopes(n_heads)
+    factors = slopes / torch.cat((torch.ones(1), slopes[:-1]))
+    assert slopes[-1] == 2**-8
+    assert_near(factors, torch.full_like(factors, 2 ** (-8 / n_heads)))
+
+
+def test_gradients_of_fractional_positions_equal_finite_differences():
+    positions = normal(0, 3, dtype=torch.float64).requires_grad_()
+    assert gradcheck(lambda p: sinusoid(p, 4), positions)

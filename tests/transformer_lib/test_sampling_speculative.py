@@ -10,7 +10,7 @@ import torch
 from refusals import refused
 from sampled import model as small_model
 from sampled import texts
-from samples import normal
+from samples import normal, seeded
 
 from transformer_lib.cache import Int8Cache, LayerCache
 from transformer_lib.sampling import (
@@ -31,7 +31,7 @@ def model(seed=6, **changes):
 
 def relative():
     """Return a model whose weights were shaken: it often agrees, but not always."""
-    generator, other = torch.Generator().manual_seed(1), model()
+    generator, other = seeded(1), model()
     for weight in other.parameters():
         noise = torch.randn(weight.shape, generator=generator, dtype=torch.float64)
         weight.data += 0.15 * weight.data.std() * noise
@@ -155,7 +155,7 @@ RULES = {
 @pytest.mark.parametrize("n_draft", [1, 3])
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_texts_are_distributed_as_the_target_writes_them(rule, n_draft):
-    generator, drawn = torch.Generator().manual_seed(n_draft), Counter()
+    generator, drawn = seeded(n_draft), Counter()
     settings = {"n_draft": n_draft, "max_new_tokens": 3, "rule": rule, "end_id": None}
     for _ in range(1000):
         starts = [partial(Table, 0), partial(Table, 1)]
@@ -167,8 +167,7 @@ def test_texts_are_distributed_as_the_target_writes_them(rule, n_draft):
 
 def test_the_same_seed_writes_the_same():
     first, again, other = (
-        written(model(seed=1), generator=torch.Generator().manual_seed(seed))
-        for seed in (0, 0, 1)
+        written(model(seed=1), generator=seeded(seed)) for seed in (0, 0, 1)
     )
     assert first == again != other
 

@@ -79,6 +79,7 @@ ACCEPTED = [
     (lambda: SinusoidalPositions().embed(torch.zeros(2, 5, 4), P), (2, 5, 4)),
     (lambda: causal_mask(EACH, EACH), (2, 5, 5)),
     (lambda: AlibiPositions(3).bias(P[4:], P), (3, 1, 5)),
+    (lambda: AlibiPositions(3).bias(EACH, EACH), (2, 3, 5, 5)),
     (lambda: padding_mask(torch.tensor([[1, 2], [3, 4]]), 5), (2, 2, 1, 5)),
     (lambda: padding_mask(torch.tensor([1], dtype=torch.int32), 5), (1, 1, 5)),
 ]

@@ -1,33 +1,46 @@
-"""tokens: small cases by hand, every refusal, and files that are whole or absent."""
+"""tokens: by hand, by definition, as Hugging Face's, and every refusal."""
 
 import copy
 import json
 import os
 import pickle
-import subprocess
+import random
 import sys
+import tempfile
+import unicodedata
 from pathlib import Path
+from pydoc_data.topics import topics
 
 import pytest
 import torch
+from commands import python_says
+from hypothesis import given
+from hypothesis import strategies as st
 from refusals import refused
-from samples import without_hook
+from samples import law, without_hook
+from tokenizers import Tokenizer as Peer
+from tokenizers import decoders
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.trainers import BpeTrainer
 
-from transformer_lib.tokens import Tokenizer, bpe, count_pairs, gpt2_tokenizer, merge
+from transformer_book.tasks import number_words
+from transformer_lib.tokens import (
+    GPT2_ALPHABET,
+    Tokenizer,
+    apply_merges,
+    bpe,
+    count_pairs,
+    gpt2_tokenizer,
+    learn_merges,
+    merge,
+    split_words,
+)
 
 BARE = without_hook("transformer_lib/tokens/tokenizer").Tokenizer
 A, B, C = b"abc"
 ABC = Tokenizer(((A, B), (256, C)), ("<start>", "<end>"))
 """Knows "ab" as 256 and "abc" as 257; 258 and 259 are special."""
-
-
-def test_pairs_are_counted_inside_words_only():
-    assert count_pairs({(1, 2, 1, 2): 3, (2, 1): 10}) == {(1, 2): 6, (2, 1): 13}
-    assert count_pairs({(5, 5, 5): 1, (7,): 9, (): 9}) == {(5, 5): 2}
-
-
-def test_a_merge_goes_from_left_to_right():
-    assert merge([1, 1, 1, 1, 1], (1, 1), 9) == [9, 9, 1]
 
 
 def test_a_tokenizer_by_hand():
@@ -88,17 +101,9 @@ print(Tokenizer.train(text, 400).merges)
 
 
 def test_training_is_the_same_in_every_process_and_needs_no_torch():
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", CODE],
-            check=True,
-            capture_output=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("0", "1", "2")
-    }
-    assert len(outputs) == 1
-    assert outputs.pop().count(b"(") == 145
+    seeds = [os.environ | {"PYTHONHASHSEED": seed} for seed in ("0", "1", "2")]
+    (merges,) = {python_says("-c", CODE, env=environment) for environment in seeds}
+    assert merges.count("(") == 145
 
 
 def test_a_file_brings_the_tokenizer_back(tmp_path):
@@ -292,3 +297,265 @@ def test_another_file_is_refused(tmp_path, text, message):
 def test_a_missing_file_is_python_s_own_error(tmp_path):
     with pytest.raises(FileNotFoundError, match="absent"):
         Tokenizer.load(tmp_path / "absent.json")
+
+
+SPECIAL = ("<start>", "<end>")
+# The peer's Unicode is newer than Python's: what Python does not know is left out.
+KNOWN = [
+    chr(code)
+    for code in range(sys.maxunicode + 1)
+    if unicodedata.category(chr(code)) not in ("Cn", "Cs")
+]
+TRAINING_TEXTS = {
+    "manual": " ".join(topics.values()),
+    "German numbers": " ".join(number_words(n, "de") for n in range(2001)),
+    "Unicode": "".join(random.Random(0).choices(KNOWN + 300 * [" ", "e", "ß"], k=9000)),
+    "runs": "aaaaaaa aaa aaaaaaaaaaaa bababab abababa    \n\n\n\n   bbb" * 3,
+}
+SIZES = {"manual": 768, "German numbers": 512, "Unicode": 2000, "runs": 270}
+SPLITTER = ByteLevel(add_prefix_space=False)
+
+
+def peer_of(text, size):
+    peer = Peer(BPE())
+    peer.pre_tokenizer, peer.decoder = SPLITTER, decoders.ByteLevel()
+    trainer = BpeTrainer(
+        vocab_size=size,
+        special_tokens=list(SPECIAL),
+        initial_alphabet=ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    peer.train_from_iterator([text], trainer)
+    return peer
+
+
+@pytest.fixture(scope="module", params=TRAINING_TEXTS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def pair(name):
+    """Return ours and theirs, trained on the same text."""
+    text, size = TRAINING_TEXTS[name], SIZES[name]
+    ours = Tokenizer.train(text, size, special_tokens=SPECIAL, alphabet=GPT2_ALPHABET)
+    return ours, peer_of(text, size)
+
+
+def moved(ids):
+    """Return the peer's ids as ours, where its special tokens are not in use."""
+    return [one - len(SPECIAL) for one in ids]
+
+
+def peer_words(text):
+    return [text[start:end] for _, (start, end) in SPLITTER.pre_tokenize_str(text)]
+
+
+def test_the_peer_learns_the_same_merges_in_the_same_order(pair):
+    ours, peer = pair
+    model = json.loads(peer.to_str())["model"]
+    theirs = [tuple(moved(map(model["vocab"].get, two))) for two in model["merges"]]
+    assert peer.get_vocab_size() == ours.vocab_size
+    assert list(ours.merges) == theirs
+
+
+def test_the_peer_gives_the_same_ids_and_text(name, pair):
+    (ours, peer), text = pair, TRAINING_TEXTS[name]
+    ids = peer.encode(text).ids
+    assert ours.encode(text) == moved(ids)
+    assert ours.decode(moved(ids)) == peer.decode(ids) == text
+
+
+@law
+@given(text=st.text(st.sampled_from(KNOWN)) | st.text("ae ß'st1²_\n\t\x1c\x85\u3000"))
+def test_any_text_gives_the_same_ids(pair, text):
+    ours, peer = pair
+    assert ours.encode(text) == moved(peer.encode(text).ids)
+
+
+TRICKY = [
+    "",
+    "it's 42!",
+    "IT'S",
+    "I'm you're he'd don't we'll they've",
+    "a  b   ",
+    "a\n\n  b",
+    "x_1 = y",
+    "m² Ⅷ ½",
+    "!\x1f \x1c",  # Unicode: no white space
+    "a  \x1cb",
+    "1\x85 b",
+    "7\U0001f100",  # a digit with a full stop
+    "日\U00020000本a",
+    "\U00020000² \U00020000_1",
+    "1\U00010107²3 \U00010107a",
+]
+
+
+@pytest.mark.parametrize("text", TRICKY)
+def test_words(text):
+    assert split_words(text) == peer_words(text)
+
+
+def test_every_character_is_split_as_the_peer_splits_it():
+    """That is, every character that Python's Unicode knows.
+
+    Is it one with a letter or a digit before it, and does it take a space with it?
+    """
+    for first in range(0, len(KNOWN), 20_000):
+        some = KNOWN[first : first + 20_000]
+        text = "".join(f"a{one}1{one} {one}\n" for one in some)
+        assert split_words(text) == peer_words(text)
+
+
+def test_kinds_of_characters_in_any_order_are_split_as_the_peer_splits_them():
+    """Each category of Unicode as often as any other, below U+FFFF and above."""
+    kinds = {}
+    for one in KNOWN:
+        kinds.setdefault((unicodedata.category(one), one > "\uffff"), []).append(one)
+    draw = random.Random(2)
+    drawn = draw.choices([*kinds.values(), *[[" "]] * 9], k=100_000)
+    text = "".join(map(draw.choice, drawn))
+    assert split_words(text) == peer_words(text)
+
+
+def test_a_character_unknown_to_python_is_a_sign():
+    unknown = "".join(
+        chr(code)
+        for code in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(code)) == "Cn"
+    )
+    assert split_words(f"a{unknown}1") == ["a", unknown, "1"]
+
+
+MERGES = """#version: 0.2
+Ġ t
+h e
+Ġt he
+l l
+he ll
+hell o
+Ġ w
+o r
+l d
+Ġw or
+Ġwor ld
+# #
+Ã ¼
+Ġ Ġ
+ĠĠ ĠĠ
+Ċ Ċ
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Write a vocabulary as GPT-2 does: bytes, merges, <|endoftext|>."""
+    folder = tmp_path_factory.mktemp("gpt2")
+    pieces = [line.replace(" ", "") for line in MERGES.splitlines()[1:]]
+    tokens = [*sorted(ByteLevel.alphabet()), *pieces, "<|endoftext|>"]
+    vocab = {token: one for one, token in enumerate(tokens)}
+    (folder / "vocab.json").write_text(json.dumps(vocab))
+    (folder / "merges.txt").write_text(MERGES, "utf-8")
+    return folder
+
+
+@law
+@given(
+    text=st.sampled_from(["hello, world", "the  hello\n\n\nworld ##  über", MERGES])
+    | st.text("helo, wrld#ü\n t'")
+    | st.text(st.sampled_from(KNOWN))
+)
+def test_a_file_of_gpt2_s_form_gives_gpt2_s_ids(files, text):
+    peer = Peer(BPE.from_file(str(files / "vocab.json"), str(files / "merges.txt")))
+    peer.pre_tokenizer = SPLITTER
+    ours = gpt2_tokenizer((files / "merges.txt").read_text("utf-8"))
+    assert ours.encode(text) == peer.encode(text).ids
+    assert ours.special("<|endoftext|>") == peer.token_to_id("<|endoftext|>")
+    assert ours.vocab_size == peer.get_vocab_size()
+
+
+MANUAL = " ".join(topics[name] for name in ("assert", "with", "lambda", "numbers"))
+TRAINED = Tokenizer.train(MANUAL, 512, special_tokens=SPECIAL)
+REORDERED = Tokenizer.train(MANUAL, 512, alphabet=GPT2_ALPHABET)
+
+PIECES = st.sampled_from([*MANUAL.split()[:99], *SPECIAL, " ", "  ", "\n", "\r\n", "é"])
+TEXTS = st.text() | st.lists(PIECES | st.text(max_size=3)).map("".join)
+# few letters: many pairs that overlap, many ties
+WORDS = st.lists(st.integers(0, 2), max_size=9).map(tuple)
+CORPORA = st.dictionaries(WORDS, st.integers(1, 3), max_size=8)
+
+
+def learned_slowly(counts, n_merges):
+    """Follow the definition: count everything afresh before every merge."""
+    merges = []
+    while len(merges) < n_merges and (pairs := count_pairs(counts)):
+        pair = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        merges.append(pair)
+        merged = [
+            (tuple(merge(word, pair, 255 + len(merges))), number)
+            for word, number in counts.items()
+        ]
+        # a merge never makes two words equal
+        counts = dict(merged)
+        assert len(counts) == len(merged)
+    return merges
+
+
+@law
+@given(text=TEXTS)
+def test_every_text_comes_back(text):
+    assert "".join(split_words(text)) == text
+    for tokenizer in (TRAINED, REORDERED):
+        ids = tokenizer.encode(text)
+        assert tokenizer.decode(ids) == text
+        assert tokenizer.decode_bytes(ids) == text.encode()
+        assert len(ids) <= len(text.encode())
+        assert all(
+            0 <= one < 256 + len(tokenizer.merges) for one in ids
+        )  # none special
+
+
+@law
+@given(ids=st.lists(st.integers(0, TRAINED.vocab_size - 1)))
+def test_any_ids_have_bytes(ids):
+    joined = b"".join(TRAINED.token_bytes(one) for one in ids)
+    assert TRAINED.decode_bytes(ids) == joined
+    assert TRAINED.decode(ids) == joined.decode(errors="replace")
+
+
+@law
+@given(counts=CORPORA)
+def test_merges_are_learned_as_the_definition_says(counts):
+    slowly = learned_slowly(counts, 99)
+    assert learn_merges(counts, len(slowly)) == slowly
+
+
+@law
+@given(word=st.lists(st.integers(0, 2), max_size=40), counts=CORPORA)
+def test_encoding_a_word_repeats_what_training_did(word, counts):
+    merges = learned_slowly(counts, 9)
+    replayed = list(word)
+    for rank, pair in enumerate(merges):
+        replayed = merge(replayed, pair, 256 + rank)
+    new_ids = {pair: 256 + rank for rank, pair in enumerate(merges)}
+    assert apply_merges(word, new_ids) == replayed
+
+
+@law
+@given(
+    n_merges=st.integers(0, 130),
+    names=st.lists(st.text(min_size=1, max_size=4), unique=True, max_size=70),
+)
+def test_sizes_and_files(n_merges, names):
+    tokenizer = Tokenizer(TRAINED.merges[:n_merges], tuple(names))
+    assert tokenizer.vocab_size == 256 + n_merges + len(names)
+    assert tokenizer.padded_vocab_size % 64 == 0
+    assert 0 <= tokenizer.padded_vocab_size - tokenizer.vocab_size < 64
+    ids = [tokenizer.special(name) for name in names]
+    assert ids == list(range(256 + n_merges, tokenizer.vocab_size))
+    assert tokenizer.decode(ids) == "".join(names)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tokens.json"
+        tokenizer.save(path)
+        assert Tokenizer.load(path) == tokenizer

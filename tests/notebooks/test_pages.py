@@ -1,0 +1,238 @@
+"""Pages of words and numbers tell what chapters, benchmarks and libraries say."""
+
+import inspect
+import json
+import re
+import statistics
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from transformers.models.gpt2 import modeling_gpt2
+from transformers.models.llama import modeling_llama
+
+from chapters import CHAPTERS, sources
+from transformer_lib import blocks, decoder, encoder_decoder, multihead
+from transformer_lib.blocks import Config
+from transformer_lib.checkpoints.families import GPT2, LLAMA
+
+BOOK = Path(__file__).parents[2]
+SPEEDS = BOOK / "chapters/benchmark_protocol.md"
+RESULTS = BOOK / "benchmarks/results"
+FIGURES = list((BOOK / "transformer_book/figures/static").glob("*.mjs"))
+HEAD = "|---|---|---|---|---|"
+SLOWER = "figures-repaint-processor-4-times-slower"
+LIMITS = [  # file, beginning of a row, what the page calls it, milliseconds
+    ("figures-repaint", "", "A repaint, the slowest of 14 figures", 16),
+    (
+        "figures-alive-processor-4-times-slower",
+        "",
+        "A figure alive after the page was asked for, the slowest, "
+        "processor 4 times slower",
+        1000,
+    ),
+    ("page", "Chromium: manual-lm, a step", "A step of `manual-lm` with the cache", 10),
+    ("page", "Chromium: manual-lm, prefill", "Its prefill of 64 tokens", 100),
+]
+
+
+def slowest(file, beginning):
+    """Return the largest median in milliseconds, and the day of the run."""
+    found = json.loads((RESULTS / f"{file}.json").read_text("utf-8"))
+    rows = {k: row for k, row in found["rows"].items() if k.startswith(beginning)}
+    medians = [1000 * statistics.median(row["times"]) for row in rows.values()]
+    return max(medians), found["machine"]["date"]
+
+
+@pytest.mark.parametrize(("file", "beginning", "what", "limit"), LIMITS)
+def test_what_runs_in_the_page_keeps_its_limits(file, beginning, what, limit):
+    median, day = slowest(file, beginning)
+    assert median <= limit
+    assert f"| {what} | {limit:,} | {median:.1f} | {day} |" in SPEEDS.read_text("utf-8")
+
+
+def test_only_figures_that_exist_were_timed():
+    for file in ("figures-repaint", SLOWER):
+        rows = json.loads((RESULTS / f"{file}.json").read_text("utf-8"))["rows"]
+        timed = {row.split(",")[0] for row in rows}
+        assert timed <= {path.stem for path in FIGURES}
+        assert len(timed) == 14  # as the page says
+
+
+def test_slower_repaints_are_said():
+    median, _ = slowest(SLOWER, "")
+    assert f"the slowest repaint takes {median:.1f} ms" in SPEEDS.read_text("utf-8")
+
+
+def test_every_ratio_is_that_of_the_last_run():
+    lines = SPEEDS.read_text("utf-8").split(HEAD)[1].strip().split("\n\n")[0]
+    expected = [
+        f"| {found['name']} | {title} | {ratio['median']:.2f} "
+        f"| {ratio['lower']:.2f} to {ratio['upper']:.2f} "
+        f"| {found['machine']['date']} |"
+        for found in (json.loads(path.read_text()) for path in RESULTS.glob("*.json"))
+        for title, ratio in found["ratios"].items()
+    ]
+    assert len(expected) > 20
+    assert sorted(lines.splitlines()) == sorted(expected)
+
+
+def test_chapter_12_says_what_the_last_run_found():
+    chapter = (BOOK / "chapters/12_cache.ipynb").read_text("utf-8")
+    found = json.loads((RESULTS / "generation.json").read_text("utf-8"))
+    assert "more than three times as fast with the cache" in chapter
+    assert found["ratios"]["cached / uncached"]["lower"] > 3
+
+
+ROW = re.compile(
+    r"^\| \[.+?\]\((?P<file>\w+\.ipynb)\) \| (?P<reading>\d+) \| (?P<exercises>\d+) \|",
+    re.M,
+)
+TABLE = {
+    row["file"]: row
+    for row in ROW.finditer((CHAPTERS / "teaching.md").read_text("utf-8"))
+}
+EXERCISE = re.compile(r"^### (.+) \((\d+) minutes, (\w+)\)", re.M)
+BY_MINUTES = re.compile(r"^\| (\d+) \| (\w+) \| (\*.+) \|$", re.M)
+HAND_IN = re.compile(r"\*([^*]+)\* \((\d+)\)")
+OPENING = re.compile(
+    r"(?:Reading|The chapter) takes about (\d+) minutes.*?exercises (\d+) more"
+)
+
+
+def words(file: str) -> str:
+    return "\n".join(sources((CHAPTERS / file).read_text("utf-8"), "markdown"))
+
+
+def test_every_chapter_is_in_the_table():
+    assert list(TABLE) == sorted(path.name for path in CHAPTERS.glob("[0-9]*.ipynb"))
+
+
+@pytest.mark.parametrize("file", TABLE)
+def test_minutes_are_those_of_the_chapter(file):
+    text = words(file)
+    reading, exercises = OPENING.search(text).groups()
+    minutes = [int(minutes) for _, minutes, _ in EXERCISE.findall(text)]
+    assert int(exercises) == sum(minutes)
+    assert (TABLE[file]["reading"], TABLE[file]["exercises"]) == (reading, exercises)
+
+
+def test_exercises_to_hand_in_exist():
+    text = (CHAPTERS / "teaching.md").read_text("utf-8")
+    asked = HAND_IN.findall(text)
+    files = {file[:2]: file for file in TABLE}
+    assert len(asked) > 10
+    for title, number in asked:
+        assert f"### {title} (" in words(files[f"{int(number):02}"]), title
+
+
+def test_exercises_by_minutes_are_those_of_the_chapters():
+    there = {
+        (title, str(int(file[:2])), minutes, difficulty)
+        for file in TABLE
+        for title, minutes, difficulty in EXERCISE.findall(words(file))
+    }
+    rows = BY_MINUTES.findall((CHAPTERS / "teaching.md").read_text("utf-8"))
+    told = [
+        (title, chapter, minutes, difficulty)
+        for minutes, difficulty, exercises in rows
+        for title, chapter in HAND_IN.findall(exercises)
+    ]
+    left = set(told) ^ there
+    assert not left, f"chapters and the last table of teaching.md differ: {left}"
+    assert len(told) == len(there)
+    assert rows == sorted(rows, key=lambda row: int(row[0]))
+
+
+ROSETTA = Path(__file__).parents[2] / "chapters/rosetta.md"
+MODULES = (multihead, blocks, decoder, encoder_decoder)
+FAMILIES = {"GPT-2": GPT2, "Llama": LLAMA}
+
+
+def table(heading: str) -> list[dict[str, list[str]]]:
+    """The rows of a table: the code names of each cell by the column's head."""
+    section = ROSETTA.read_text("utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = re.findall(r"^\|(.*)\|$", section, re.M)
+    head, _, *rows = ([cell.strip() for cell in line.split("|")] for line in lines)
+    codes = ([re.findall("`([^`]+)`", cell) for cell in row] for row in rows)
+    return [dict(zip(head, row, strict=True)) for row in codes]
+
+
+@pytest.mark.parametrize(
+    ("column", "places"),
+    [
+        ("Here", MODULES),
+        ("`torch.nn`", (nn,)),
+        ("Hugging Face, GPT-2", (modeling_gpt2,)),
+        ("Hugging Face, Llama", (modeling_llama,)),
+    ],
+)
+def test_parts_exist(column, places):
+    names = [name for row in table("Parts") for name in row[column]]
+    assert names
+    for name in names:
+        assert any(hasattr(place, name) for place in places), name
+
+
+def test_numbers_are_fields_of_our_config():
+    ours = [row["Here"][0] for row in table("Numbers")]
+    assert set(ours) <= {field.name for field in fields(Config)}
+    assert len(set(ours)) == len(ours)
+
+
+@pytest.mark.parametrize("column", FAMILIES)
+def test_numbers_are_those_that_a_checkpoint_is_read_by(column):
+    theirs = {name: row["Here"][0] for row in table("Numbers") for name in row[column]}
+    expected = dict(FAMILIES[column].fields)
+    if column == "GPT-2":
+        expected["n_inner"] = "d_ff"  # read_gpt2 reads it
+    assert theirs == expected
+
+
+def test_numbers_are_arguments_of_torch():
+    classes = (nn.Embedding, nn.MultiheadAttention, nn.LayerNorm, nn.TransformerEncoder)
+    kinds = (*classes, nn.TransformerEncoderLayer)
+    known = {name for kind in kinds for name in inspect.signature(kind).parameters}
+    named = {name for row in table("Numbers") for name in row["`torch.nn`"]}
+    assert named
+    assert named <= known
+
+
+@pytest.mark.parametrize("column", FAMILIES)
+def test_weights_are_those_that_a_checkpoint_is_read_by(column):
+    shown = {
+        (theirs, row["Here"][0]) for row in table("Weights") for theirs in row[column]
+    }
+    expected = {
+        (theirs.format(0), ours.format(0))
+        for theirs, (_, *parts) in FAMILIES[column].modules.items()
+        for ours in parts
+    }
+    assert shown == expected
+
+
+def test_weights_are_those_of_torch():
+    layer = nn.TransformerEncoderLayer(8, 2, 16)
+    column = "`TransformerEncoderLayer`"
+    names = {name for row in table("Weights") for name in row[column]}
+    state = {name.removesuffix(".weight") for name in layer.state_dict()}
+    state -= {name for name in state if name.endswith("bias")}
+    assert names == state | {"self_attn.in_proj_weight"}
+
+
+def test_masks_mean_what_the_page_says():
+    x = torch.eye(3)[None]
+    first = torch.tensor([[True, False, False]]).expand(3, 3)
+    seen = F.scaled_dot_product_attention(x, x, x, attn_mask=first)
+    assert torch.equal(seen, x[:, :1].expand(1, 3, 3))
+    layer = nn.MultiheadAttention(3, 1, batch_first=True)
+    _, weights = layer(x, x, x, attn_mask=~first)
+    assert torch.equal(weights, x[:, :1].expand(1, 3, 3))
+    meanings = ROSETTA.read_text("utf-8")
+    assert (
+        "| `F.scaled_dot_product_attention` | `attn_mask` | True: may look" in meanings
+    )
+    assert "`attn_mask`, `key_padding_mask` | True: may **not** look" in meanings

@@ -1,0 +1,325 @@
+"""A reader's ways: tower, search, neighbours, keyboard, and the place in a page."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urljoin, urlsplit
+
+import pytest
+import yaml
+from page_audit import in_page
+from page_files import PageFile
+from playwright.sync_api import Page
+
+from booksite.build import ROOT
+from booksite.landing import stored_figure
+
+pytestmark = pytest.mark.site
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
+def test_first_screen_shows_a_live_figure(visit, size: tuple[int, int]) -> None:
+    page = visit("intro.html", size)
+    page.locator("[data-figure][data-mounted]").wait_for()
+    controls = page.get_by_role("button", name="Step").bounding_box()
+    assert controls["y"] + controls["height"] < size[1]
+    assert page.locator("article ul").first.locator("li").count() == 3
+
+
+def test_tower_leads_to_every_chapter(visit) -> None:
+    page = visit("intro.html", (360, 740))
+    blocks = page.get_by_role("navigation", name="tower").get_by_role("link")
+    assert blocks.count() == len(list(Path("chapters").glob("[0-9][0-9]_*.ipynb")))
+    tops = [block.bounding_box()["y"] for block in blocks.all()]
+    assert tops == sorted(tops, reverse=True)
+    assert len(set(tops)) == -(-len(tops) // 3)  # from the ground up, three in a row
+    blocks.nth(4).click()
+    page.wait_for_url("**/04_attention.html")
+
+
+def test_unknown_figure_is_refused() -> None:
+    with pytest.raises(Exception, match=r"must be one that .* shows, got 'nosuch'"):
+        stored_figure(Path("chapters/gallery.ipynb"), "nosuch")
+
+
+QUERIES = {
+    "KV": "12_cache",
+    "KV cache": "glossary",
+    "QK^T": "04_attention",
+    "d_model": "04_attention",
+    "softmax": "glossary",
+    "W_Q": "04_attention",
+    "RoPE": "03_positions",
+    "BPE": "01_tokens",
+    "label smoothing": "11_training",
+    "beam search": "13_sampling",
+    "logit lens": "15_inspection",
+    "residual stream": "07_blocks",
+}
+
+
+def test_search_finds_symbols_and_terms(visit, address: str) -> None:
+    page = visit()
+    found_at = {}
+    for query in QUERIES:
+        page.goto(f"{address}/search.html?q={quote(query)}")
+        page.locator(".search-summary", has_text="finished").wait_for()
+        links = page.locator("#search-results li > a")
+        pages = [link.get_attribute("href") or "" for link in links.all()]
+        names = dict.fromkeys(Path(urlsplit(link).path).stem for link in pages)
+        found_at[query] = [*names][:3]
+    lost = {q: at for q, at in found_at.items() if QUERIES[q] not in at}
+    assert lost == {}
+
+
+def test_search_from_disk_finds_and_complains_of_nothing(visit, book: Path) -> None:
+    page = visit()
+    errors: list[str] = []
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.goto(f"{book.as_uri()}/search.html?q=attention")
+    page.locator("#search-results li a", has_text="Attention").first.wait_for()
+    assert errors == []
+
+
+def test_lost_readers_get_the_books_own_page(visit, address: str) -> None:
+    """From it, every link leads on."""
+    page = visit()
+    answer = page.goto(f"{address}/no/such/page.html")
+    assert answer.status == 404
+    page.get_by_role("heading", name="There is no such page").wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # skips the menus, and leads nowhere else
+    assert page.url == f"{address}/no/such/page.html#main-content"
+    page.locator("article").get_by_role("link", name="glossary").click()
+    page.wait_for_url("**/chapters/glossary.html")
+    page.get_by_role("heading", name="Glossary").wait_for()
+
+
+CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+ORDER = [f"{CONTENTS['root']}.html"] + [
+    f"{entry['file']}.html" for part in CONTENTS["parts"] for entry in part["chapters"]
+]
+MARKS = ROOT / "booksite/static"
+# Of each way, what the head tells a browser and what the reader sees at the page's end.
+WAYS = {
+    "previous": ("link[rel=prev], a.left-prev", -1),
+    "next": ("link[rel=next], a.right-next", 1),
+}
+
+
+def test_the_contents_name_every_chapter() -> None:
+    chapters = {path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb")}
+    assert chapters <= {Path(page).stem for page in ORDER}
+    assert len(set(ORDER)) == len(ORDER) > 25
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_page_leads_to_its_neighbours_by_their_names(files, way) -> None:
+    links, step = WAYS[way]
+    for place, page in enumerate(ORDER):
+        found = files[page].soup.select(links)
+        there = 0 <= place + step < len(ORDER)
+        wanted = [ORDER[place + step]] * 2 if there else []
+        assert [urljoin(page, link["href"]) for link in found] == wanted, page
+        if there:
+            title = found[-1].select_one(".prev-next-title").get_text()
+            name = files[wanted[0]].soup.h1.get_text().removesuffix("#")
+            assert title.split() == name.split(), page
+
+
+def test_a_reader_goes_on_and_comes_back(visit, book: Path) -> None:
+    page = visit((book / ORDER[0]).as_uri())
+    for step in (1, 2):
+        page.locator("a.right-next").click()
+        page.wait_for_url(f"**/{ORDER[step]}")
+    page.locator("a.left-prev").click()
+    page.wait_for_url(f"**/{ORDER[1]}")
+
+
+def test_favicon_is_ours_on_every_page(files: dict[str, PageFile]) -> None:
+    for page, file in files.items():
+        (link,) = file.soup.select("link[rel=icon]")
+        icon = file.path.parent / link["href"].lstrip("/")  # 404.html: of the root
+        assert icon.read_bytes() == (MARKS / "favicon.svg").read_bytes(), page
+
+
+def test_the_favicon_is_a_picture(visit) -> None:
+    assert "<title>" in (MARKS / "favicon.svg").read_text("utf-8")
+    size = visit(ORDER[0]).evaluate(
+        """async () => {
+          const { href } = document.querySelector("link[rel=icon]");
+          const image = Object.assign(new Image(), { src: href });
+          await image.decode();
+          return image.naturalWidth;
+        }"""
+    )
+    assert size > 0
+
+
+@pytest.mark.parametrize("name", [ORDER[0], ORDER[5], ORDER[-1], "404.html"])
+def test_logo_is_ours_and_leads_home_by_the_books_name(visit, address, name) -> None:
+    page = visit(name)
+    home = page.get_by_role("navigation", name="Home").get_by_role("link")
+    assert home.count() == 1
+    # The mark says nothing of its own (alt=""): the name beside it is the link's.
+    logo = home.locator("img")
+    assert logo.get_attribute("alt") == ""
+    assert logo.evaluate("(image) => image.naturalWidth") > 0
+    assert home.inner_text().strip() == "Transformers, Piece by Piece"
+    source = page.request.get(str(logo.evaluate("(image) => image.src"))).body()
+    assert source == (MARKS / "logo.svg").read_bytes()
+    assert b"<title>" in source
+    assert home.evaluate("(link) => link.href").split("#")[0] == f"{address}/{ORDER[0]}"
+
+
+@pytest.fixture(params=[(1280, 800), (360, 684)], ids=["laptop", "phone"])
+def open_chapter(request: pytest.FixtureRequest, visit) -> Callable[..., Page]:
+    """open_chapter("#exercises") loads a long chapter at that place."""
+
+    def start(place: str = "") -> Page:
+        page = visit(f"chapters/04_attention.html{place}", request.param)
+        page.wait_for_timeout(700)
+        return page
+
+    return start
+
+
+def read_on(page: Page, screens: int) -> str:
+    """Turn the wheel as a reader does; what is in sight in the end.
+
+    Figures that come near come alive, and move.
+    """
+    size = page.viewport_size
+    page.mouse.move(size["width"] / 2, size["height"] / 2)
+    for _ in range(screens):
+        page.mouse.wheel(0, size["height"] * 0.8)
+        page.wait_for_timeout(60)
+    page.wait_for_timeout(400)
+    return in_sight(page)
+
+
+def in_sight(page: Page) -> str:
+    return page.evaluate(in_page("firstInSight"))
+
+
+def test_a_link_from_elsewhere_leads_to_its_section(open_chapter) -> None:
+    page = open_chapter("#exercises")
+    top, window, height = page.evaluate(in_page("titleInWindow"), "exercises")
+    assert 0 <= top <= window - height
+
+
+def test_a_link_within_the_page_leads_there_and_back(open_chapter) -> None:
+    page = open_chapter()
+    read_on(page, 5)
+    page.reload()
+    page.wait_for_timeout(1000)
+    before = in_sight(page)
+    page.evaluate("document.querySelector('a[href=\"#exercises\"]').click()")
+    page.wait_for_timeout(1500)
+    top, window, _ = page.evaluate(in_page("titleInWindow"), "exercises")
+    assert 0 <= top <= window / 2
+    page.go_back()
+    page.wait_for_timeout(1500)
+    assert in_sight(page) == before
+
+
+@pytest.mark.parametrize("screens", [1, 25])
+def test_a_page_that_is_loaded_again_shows_what_it_showed(
+    open_chapter, address: str, screens: int
+) -> None:
+    page = open_chapter()
+    before = read_on(page, screens)
+    page.reload()
+    page.wait_for_timeout(1000)
+    assert in_sight(page) == before
+    page.goto(f"{address}/chapters/05_masks.html")
+    page.wait_for_timeout(700)
+    page.go_back()
+    page.wait_for_timeout(1000)
+    assert in_sight(page) == before
+
+
+def test_the_list_of_sections_follows_the_reader(visit) -> None:
+    page = visit("chapters/12_cache.html")
+    seen = set()
+    for key in ["PageDown"] * 40 + ["PageUp"] * 40:
+        page.keyboard.press(key)
+        page.wait_for_timeout(60)
+        marked, passed = page.evaluate(in_page("marked"))
+        assert marked == passed
+        seen |= {*marked}
+    assert len(seen) > 10
+    for _ in range(3):  # figures that come alive on the way make the page longer
+        page.keyboard.press("End")
+        page.wait_for_timeout(800)
+    page.locator("nav.page-toc li:last-child > a[aria-current=true]").wait_for()
+
+
+MOST_STOPS = 1500
+
+
+@dataclass
+class Walk:
+    """One way through a page by Tab."""
+
+    expected: list[str]
+    found: list[dict[str, Any]]
+
+    def missed(self) -> list[str]:
+        """Return what Tab did not reach."""
+        reached = {int(each["stop"]) for each in self.found if each["stop"] is not None}
+        return [html for n, html in enumerate(self.expected) if n not in reached]
+
+    def without(self, what: str) -> list[str]:
+        """Return the stops that lack a ring, or cannot be seen."""
+        return [each["html"] for each in self.found if not each[what]]
+
+
+def walk(page: Page) -> Walk:
+    """Press Tab from the top of the page until the page is left."""
+    expected = page.evaluate(in_page("stops"))
+    found = []
+    for _ in range(MOST_STOPS):
+        page.keyboard.press("Tab")
+        here = page.evaluate(in_page("here"))
+        if here is None or (found and here["html"] == found[0]["html"]):
+            return Walk(expected, found)
+        found.append(here)
+    pytest.fail(f"Tab does not leave the page; last: {found[-1]}")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (360, 684)], ids=["laptop", "phone"])
+@pytest.mark.parametrize("name", ["intro", "chapters/04_attention"])
+def test_tab_walks_a_whole_page(visit, name: str, size: tuple[int, int]) -> None:
+    page = visit(f"{name}.html", size, reduced_motion="reduce")
+    page.evaluate(in_page("unfold"))
+    page.evaluate(in_page("walk"))
+    done = walk(page)
+    assert len(done.found) > 20
+    assert done.missed() == []
+    assert done.without("ring") == []
+    assert done.without("seen") == []
+
+
+def test_a_button_that_copies_keeps_the_focus(visit) -> None:
+    page = visit("chapters/05_masks.html")
+    button = page.locator("button.copybtn").locator("visible=true").first
+    button.focus()
+    page.keyboard.press("Enter")
+    page.locator("button.copybtn.success").wait_for()
+    assert button.evaluate("button => button.matches(':focus')")
+
+
+def test_walk_finds_what_it_looks_for(visit) -> None:
+    page = visit()
+    page.set_content(
+        "<button>good</button><button style='outline: none'>no ring</button>"
+        "<button tabindex=-1>not meant</button><button>covered</button>"
+        "<i style='position: fixed; inset: 0 0 0 150px; background: red'></i>"
+        "<button onfocus='this.blur()'>unreachable</button>"
+    )
+    done = walk(page)
+    assert any("no ring" in html for html in done.without("ring"))
+    assert any("covered" in html for html in done.without("seen"))
+    assert ["unreachable" in html for html in done.missed()] == [True]
