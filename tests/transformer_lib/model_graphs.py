@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 
-from transformer_lib.attention import attention, fused_attention
 from transformer_lib.blocks import Config
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
@@ -30,10 +29,10 @@ def draw(*shape: int) -> Tensor:
 SOURCE = draw(2, 4)
 
 
-def build(kind, attend, positions="rotary"):
+def build(kind, positions="rotary"):
     torch.manual_seed(0)
     config = Config(**SIZES, max_len=32, n_kv_heads=2, positions=positions)
-    return kind(config, attend=attend)
+    return kind(config)
 
 
 CALLS = {
@@ -66,11 +65,11 @@ def difference(ours: list[Tensor], theirs: list[Tensor]) -> float:
     )
 
 
-def training(kind, call, attend) -> dict:
+def training(kind, call) -> dict:
     torch._dynamo.reset()
     counter = CompileCounterWithBackend("aot_eager")
     compiled = torch.compile(call, backend=counter, fullgraph=True)
-    model, graphs, worst = build(kind, attend), [], 0.0
+    model, graphs, worst = build(kind), [], 0.0
     for length in (5, 6, 9):
         tokens = draw(2, length)
         pair = (learn(f, model, tokens) for f in (compiled, call))
@@ -95,11 +94,11 @@ def translator_step(model, prompt):
 
 
 @torch.no_grad()
-def generation(kind, attend, positions, step_of) -> dict:
+def generation(kind, positions, step_of) -> dict:
     """Run prompts of three lengths and then single steps, each with a new cache."""
     torch._dynamo.reset()
     counter = CompileCounterWithBackend("eager")
-    model, graphs, worst = build(kind, attend, positions).eval(), [], 0.0
+    model, graphs, worst = build(kind, positions).eval(), [], 0.0
     for prompt in (5, 7, 3):
         step, tokens = step_of(model, prompt), draw(2, prompt + 4)
         compiled = torch.compile(step, backend=counter, fullgraph=True, dynamic=True)
@@ -113,15 +112,8 @@ def generation(kind, attend, positions, step_of) -> dict:
 
 
 if __name__ == "__main__":
-    found = {
-        f"{name}, training, {attend.__name__}": training(*case, attend)
-        for name, case in CALLS.items()
-        for attend in (attention, fused_attention)
-    }
+    found = {f"{name}, training": training(*case) for name, case in CALLS.items()}
     for positions in ("learned", "rotary", "alibi"):
-        case = (Decoder, fused_attention, positions, decoder_step)
-        found[f"Decoder, {positions}"] = generation(*case)
-    for attend in (attention, fused_attention):
-        case = (EncoderDecoder, attend, "rotary", translator_step)
-        found[f"EncoderDecoder, {attend.__name__}"] = generation(*case)
+        found[f"Decoder, {positions}"] = generation(Decoder, positions, decoder_step)
+    found["EncoderDecoder"] = generation(EncoderDecoder, "rotary", translator_step)
     sys.stdout.write(json.dumps(found))
