@@ -31,6 +31,8 @@ def test_hostile_typed_text_is_inert(live, name):
         assert page.locator(".tl-live img").count() == 0, kind
         assert page.wide() <= 320, kind
         assert page.evaluate(TALLEST) <= tallest, kind
+        notes = page.locator(".note").all_inner_texts()
+        assert all(len(note) < 200 for note in notes), kind
 
 
 def test_a_link_brings_typed_text_back(live, visit, name):
