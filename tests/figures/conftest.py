@@ -14,6 +14,7 @@ from figure_examples import EXAMPLES
 from figure_page import BUNDLER, ROOT, Tabs, Visit, document, run_node
 from filelock import FileLock
 from playwright.sync_api import Browser
+from weights_page import MODELS, WEIGHTS, runs
 
 from booksite.assets import build_fonts
 from transformer_book.figures.weights import scripts
@@ -88,8 +89,8 @@ def visit(tabs: Tabs, server: str, site: Path) -> Iterator[Callable[..., Visit]]
     """visit(**context options) opens a Visit, and fails at the end on its errors."""
     visits: list[tuple[Visit, dict[str, Any]]] = []
 
-    def start(**options: Any) -> Visit:
-        options = {"viewport": {"width": 1280, "height": 900}} | options
+    def start(width: int = 1280, height: int = 900, **options: Any) -> Visit:
+        options["viewport"] = {"width": width, "height": height}
         visits.append((Visit(tabs.take(options), server, site), options))
         return visits[-1][0]
 
@@ -101,13 +102,33 @@ def visit(tabs: Tabs, server: str, site: Path) -> Iterator[Callable[..., Visit]]
 
 
 @pytest.fixture
-def live(visit: Callable[..., Visit], put: Callable[..., str]) -> Callable[..., Visit]:
-    """live(*figures, theme=..., **context options) opens a page that shows them."""
+def live(
+    visit: Callable[..., Visit], put: Callable[..., str]
+) -> Iterator[Callable[..., Visit]]:
+    """live(*figures, theme=..., **context options) opens a page that shows them.
 
-    def start(*figures: Any, theme: str = "light", **options: Any) -> Visit:
+    It waits for the model of the first one; model=False opens a page to which none
+    comes, and model=None one that nobody has waited for.
+    """
+    without = []
+
+    def start(
+        *figures: Any, theme: str = "light", model: bool | None = True, **options: Any
+    ) -> Visit:
         html = (each if isinstance(each, str) else each.html() for each in figures)
         visited = visit(**options)
+        if model is False:
+            visited.page.route(WEIGHTS, lambda route: route.abort())
+            without.append(visited)
         visited.open(put(*html, theme=theme))
+        if model is False:
+            missing = f'the model "{MODELS[figures[0].name]}" did not come. Try again'
+            visited.locator(".coming", has_text=missing).wait_for()
+        elif model and any(getattr(each, "name", "") in MODELS for each in figures):
+            runs(visited.page)
         return visited
 
-    return start
+    yield start
+    for visited in without:
+        assert all("ERR_FAILED" in error for error in visited.errors)
+        visited.errors.clear()

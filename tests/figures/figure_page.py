@@ -10,10 +10,12 @@ from decimal import ROUND_HALF_UP, Decimal
 from fnmatch import fnmatchcase
 from html import escape
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple, SupportsFloat
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page
+from traitlets import TraitError
 
 from transformer_book.figures.figure import Figure
 
@@ -35,6 +37,35 @@ MODEL = """
   const el = document.querySelector("main").appendChild(document.createElement("div"));
 """
 
+# A script has its job, and the model if one is given, and says what is done.
+START = """
+import { readFileSync } from "node:fs";
+import { unpack } from "./transformer_book/figures/engine/index.mjs";
+const { job, packed } = JSON.parse(readFileSync(0, "utf8"));
+const model = packed && unpack(readFileSync(packed));
+const plain = (_, value) => (value instanceof Float32Array ? [...value] : value);
+const done = (value) => console.log(JSON.stringify(value, plain));
+"""
+CALL = """
+const [module, name, calls] = job;
+const found = (await import(`./transformer_book/figures/${module}.mjs`))[name];
+const call = model ? found(model) : found;
+done(calls.map((given) => call(...given)));
+"""
+OUTSIDE = """(spare) => [...document.querySelectorAll(".tl-live")].flatMap((figure) => {
+  const fig = figure.shadowRoot.querySelector(".fig").getBoundingClientRect();
+  return [...figure.shadowRoot.querySelectorAll(".picture svg")].flatMap((svg) => {
+    const room = svg.getBoundingClientRect();
+    const left = Math.max(fig.left, room.left);
+    const right = Math.min(fig.right, room.right);
+    return [...svg.querySelectorAll("text")].filter((text) => {
+      const box = text.getBoundingClientRect();
+      const middle = (box.top + box.bottom) / 2; // of the letters, in any font
+      const half = 0.4 * parseFloat(getComputedStyle(text).fontSize);
+      return box.width && (box.left < left - spare || box.right > right + spare
+        || middle - half < room.top - 2 || middle + half > room.bottom + 2); })
+      .map((text) => text.textContent); }); })"""
+
 
 def run_node(*arguments: Any, stdin: str | None = None) -> str:
     """Standard output of node; its standard error is the failure's message."""
@@ -44,6 +75,28 @@ def run_node(*arguments: Any, stdin: str | None = None) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def run_script(code: str, job: Any, packed: bytes = b"") -> Any:
+    """What a script makes of a job, perhaps with a packed model."""
+    with NamedTemporaryFile() as file:
+        file.write(packed)
+        file.flush()
+        given = json.dumps({"job": job, "packed": file.name if packed else None})
+        return json.loads(
+            run_node("--input-type=module", "-e", START + code, stdin=given)
+        )
+
+
+def page_calls(
+    module: str, name: str, calls: Iterable[Any], packed: bytes = b""
+) -> list[Any]:
+    """What a function of a figure's module makes of each value, or tuple of them.
+
+    With a packed model, the module's function makes that function of the model.
+    """
+    given = [list(one) if isinstance(one, tuple) else [one] for one in calls]
+    return run_script(CALL, [module, name, given], packed)
 
 
 class Shown(NamedTuple):
@@ -65,11 +118,14 @@ class Shown(NamedTuple):
         exec(self.pytorch, names)
         return names
 
-    def must_notice(self, right: str, wrong: str, match: str | None = None) -> None:
-        """Demand that the copied program stops if `wrong` stands for `right` in it."""
-        assert right in self.pytorch
+
+def must_notice(code: str, mistakes: dict[str, str], match: str | None = None) -> None:
+    """Demand that a copied program runs, and stops with each part exchanged."""
+    exec(code, {})
+    for right, wrong in mistakes.items():
+        assert right in code, right
         with pytest.raises(AssertionError, match=match):
-            exec(self.pytorch.replace(right, wrong), {})
+            exec(code.replace(right, wrong), {})
 
 
 def shown_all(figures: Sequence[Figure], width: int = 680) -> list[Shown]:
@@ -88,6 +144,30 @@ def with_shown(figures: Iterable[Figure]) -> list[tuple[Any, Shown]]:
     """Each figure with what the page makes of its state."""
     made = list(figures)
     return list(zip(made, shown_all(made), strict=True))
+
+
+def refusals(
+    kind: type[Figure],
+    *cases: tuple[dict[str, Any], str],
+    start: bool = True,
+    later: bool = True,
+) -> Any:
+    """A test: each state is refused with these words, at the start and later.
+
+    At a start, other traits may be filled in, so that other words come first.
+    """
+
+    @pytest.mark.parametrize(("state", "message"), cases)
+    def refuses(state: dict[str, Any], message: str) -> None:
+        figure = kind()
+        before = figure.state()
+        for refused, asked in ((kind, start), (figure.update, later)):
+            if asked:
+                with pytest.raises((ValueError, TraitError), match=message):
+                    refused(**state)
+        assert figure.state() == before
+
+    return refuses
 
 
 def must_say(wanted: Iterable[tuple[Figure, str]]) -> None:
@@ -222,10 +302,17 @@ class Visit:
         self.page.evaluate("() => new Promise(requestAnimationFrame)")
         return self.page.locator(".say").nth(nth).inner_text()
 
-    def press(self, *keys: str) -> None:
-        """Press keys one after the other, where the focus is."""
+    def press(self, *keys: str) -> str:
+        """Press keys one after the other, where the focus is; what is said then."""
         for key in keys:
             self.page.keyboard.press(key)
+        return self.said()
+
+    def push(self, name: str, times: int = 1) -> str:
+        """Click on the button of exactly this name; what is said then."""
+        for _ in range(times):
+            self.button(name).click()
+        return self.said()
 
     def button(self, name: str) -> Locator:
         """The button of exactly this name."""
@@ -267,15 +354,17 @@ def edges(node: Locator) -> Edges:
     return Edges(x, y, x + box["width"], y + box["height"])
 
 
-def texts_outside(page: Page) -> list[str]:
-    """The texts of the picture that reach beyond a side of their figure."""
-    room = edges(page.locator(".fig"))
-    found = [(edges(node), node) for node in page.locator(".picture text").all()]
-    return [
-        node.inner_html()
-        for at, node in found
-        if at.left < room.left - 1 or at.right > room.right + 1
-    ]
+def assert_fits(page: Visit, width: int, spare: int = 1) -> None:
+    """All can be drawn, nothing scrolls sideways, no text leaves its picture.
+
+    A text may reach beyond the sides by the spare pixels.
+    """
+    for error in page.locator(".error").all():
+        assert error.is_hidden()
+    assert page.wide() <= width
+    assert page.locator(".picture svg text").count() > 0
+    outside = page.evaluate(OUTSIDE, spare)
+    assert outside == [], outside
 
 
 def fixed(x: SupportsFloat, digits: int = 2) -> str:

@@ -13,7 +13,7 @@ from transformer_book.figures import schema as rules
 from transformer_book.figures.figure import Figure
 from transformer_book.figures.state import StateError
 
-TALL = {"viewport": {"width": 1280, "height": 9000}}  # so that all figures are in sight
+TALL = {"width": 1280, "height": 9000}  # so that all figures are in sight
 ROWS_OF_WEIGHTS = {"heads_grid", "train_scrub", "translator"}
 
 
@@ -58,8 +58,8 @@ def test_the_page_names_rule_and_value_and_the_rest_lives(visit, put, name):
     states = [in_page(state | patched(state, bad)) for bad in bad_states]
     page = visit(**TALL)
     page.open(put(*(placeholder(name, state) for state in states), good.html()))
-    figures = page.page.locator(".tl-figure")
-    expect(page.page.locator(READY)).to_have_count(len(states) + 1)
+    figures = page.locator(".tl-figure")
+    expect(page.locator(READY)).to_have_count(len(states) + 1)
     for nth, (kind, bad) in enumerate(example.bad_states.items()):
         alert = figures.nth(nth).locator(".error")
         expect(alert, kind).to_have_text(
@@ -74,25 +74,25 @@ def test_the_page_names_rule_and_value_and_the_rest_lives(visit, put, name):
     assert last.locator(".say").inner_text() == said_of(good)
     last.locator("[data-row][tabindex='0']").first.focus()
     for key in example.keys:
-        page.page.keyboard.press(key)
+        page.press(key)
     expect(last.locator(".say")).to_have_text(re.compile(example.said))
 
 
 def test_an_unknown_figure_is_said_and_the_rest_lives(visit, put):
     good = EXAMPLES["rope_rotor"].make()
     page = visit(**TALL)
-    page.page.goto(f"{page.server}/{put(placeholder('nosuch', {}), good.html())}")
-    message = page.page.locator(".tl-figure-message")
+    page.goto(f"{page.server}/{put(placeholder('nosuch', {}), good.html())}")
+    message = page.locator(".tl-figure-message")
     expect(message).to_have_text(
         'This figure stays still: there is no figure named "nosuch".'
     )
     assert message.get_attribute("role") == "status"
-    expect(page.page.locator(".say")).to_have_text(said_of(good))
+    expect(page.locator(".say")).to_have_text(said_of(good))
     page.grid(1).focus()
-    page.page.keyboard.press("ArrowRight")
-    page.page.keyboard.press("Enter")
-    expect(page.page.locator(".say")).to_have_text(re.compile("^Pair 1"))
-    page.page.wait_for_timeout(0)
+    page.press("ArrowRight")
+    page.press("Enter")
+    expect(page.locator(".say")).to_have_text(re.compile("^Pair 1"))
+    page.wait_for_timeout(0)
     told = [error for error in page.errors if "nosuch" in error or "404" in error]
     assert told == page.errors  # the browser and the host say it to developers too
     page.errors.clear()
@@ -103,9 +103,9 @@ def test_a_part_of_another_kind_is_said_too(visit, put, order):
     state = EXAMPLES["position_lab"].make().state() | {"tokens": order, "order": order}
     page = visit(**TALL)
     page.open(put(placeholder("position_lab", state)))
-    said = page.page.locator(".error").inner_text()
+    said = page.locator(".error").inner_text()
     assert f"tokens must be a list, got {json.dumps(order)}" in said
-    assert page.page.locator("summary").first.is_hidden()  # there is nothing to take
+    assert page.locator("summary").first.is_hidden()  # there is nothing to take
 
 
 def test_what_traitlets_would_leave_half_changed_is_rolled_back():

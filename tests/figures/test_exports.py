@@ -67,20 +67,20 @@ def copied(here, button):
 
     Where the clipboard refuses it, the text is selected, late, which takes the focus.
     """
-    answer = here.page.locator(".menu [role=status]").first
+    answer = here.locator(".menu [role=status]").first
     answer.evaluate("node => { node.textContent = ''; }")
     here.button(button).first.click()
     expect(answer).to_have_text(re.compile("^(Copied|Copy it below)"))
-    return here.page.locator("textarea[readonly]").first.input_value()
+    return here.locator("textarea[readonly]").first.input_value()
 
 
 def used(here, example):
     """Use the figure's keys and a control."""
-    here.page.mouse.move(0, 0)  # what scrolls under it would be looked at
+    here.mouse.move(0, 0)  # what scrolls under it would be looked at
     here.grid().focus()
     here.press(*example.keys)
     role, label = example.control
-    control = here.page.get_by_role(role, name=label).first
+    control = here.get_by_role(role, name=label).first
     if role == "combobox":
         control.select_option(index=1)
     elif role == "slider":
@@ -90,12 +90,13 @@ def used(here, example):
     return settled(here.page)
 
 
-def downloads(here):
-    """What the three files of the opened menu hold."""
+def downloads(here, name):
+    """What the three files of the opened menu hold, which have the figure's name."""
     files = {}
     for kind in ("SVG", "PNG", "CSV"):
-        with here.page.expect_download() as download:
+        with here.expect_download() as download:
             here.button(kind).click()
+        assert download.value.suggested_filename == f"{name}.{kind.lower()}"
         files[kind] = Path(download.value.path()).read_bytes()
     return files
 
@@ -117,7 +118,7 @@ def taken(live, name, known):
     page.locator("summary", has_text="Export").click()
     before = copied(here, "Copy as PyTorch")
     seen = used(here, example)
-    take = {"seen": seen, "said": here.said(), "files": downloads(here)}
+    take = {"seen": seen, "said": here.said(), "files": downloads(here, name)}
     take["codes"] = [before, copied(here, "Copy as PyTorch")]
     take["link"] = copied(here, "Copy link")
     take["places"] = page.evaluate(PLACES, take["files"]["SVG"].decode())
@@ -253,6 +254,7 @@ def fails(program):
 def test_copied_program_asserts_the_state_after_use(taken):
     before, after = taken["codes"]
     assert before != after
+    exec(before, {})
     exec(after, {})
     assert any(fails(swapped(after, before, named)) for named in (True, False)), (
         "the copied program must assert the numbers of the state, and stop at those of "
@@ -267,11 +269,11 @@ TOKEN = f"{HOSTILE['script']}\"'{HOSTILE['override']}{HOSTILE['hebrew']}\x00"
 def test_hostile_tokens_stay_text_wherever_they_are_taken(live, put, name):
     example = EXAMPLES[name]
     figure = example.with_tokens([TOKEN, "b"])
-    here = live(figure, accept_downloads=True)
+    here = live(figure, model=None, accept_downloads=True)
     page = here.page
     seen = settled(page), here.said()
     page.locator("summary", has_text="Export").click()
-    svg = ElementTree.fromstring(downloads(here)["SVG"])
+    svg = ElementTree.fromstring(downloads(here, name)["SVG"])
     assert {node.tag.split("}")[1] for node in svg.iter()} <= TAGS
     assert any("</s" in (node.text or "") for node in svg.iter())
     code = compile(copied(here, "Copy as PyTorch"), name, "exec")

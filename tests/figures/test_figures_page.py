@@ -9,12 +9,12 @@ from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
 from figure_page import MODEL, READY, ROOT, said_of, shown
 from playwright.sync_api import expect
 from tab_stops import having
+from touch import PHONE
 
 from tools.stills import with_stills
 
 AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text()
 NO_PICTURE = {"shape_ledger"}  # its picture is a table
-PHONE = {"viewport": {"width": 320, "height": 640}}
 SMALL_TEXT = """() => {
   const small = [];
   const walk = (root) => {
@@ -87,63 +87,32 @@ def example(name):
     return EXAMPLES[name]
 
 
-@pytest.fixture
-def alone(put, example):
-    """A page with this figure on it."""
-    return put(example.make().html())
-
-
-def use_keys(page, at, keys):
-    at.focus()
-    for key in keys:
-        page.keyboard.press(key)
-
-
-def hash_of(page):
-    """The address that the figure offers as a link to its state."""
-    page.locator("summary", has_text="Export").first.click()
-    page.get_by_role("button", name="Copy link").first.click()
-    return page.locator("textarea[readonly]").first.input_value()
-
-
-def test_a_figure_lives_from_disk_and_answers_to_keys(visit, alone, example):
-    page = visit()
-    page.open(alone, disk=True)
-    assert page.said() == said_of(example.make())
-    assert page.page.locator(".error").is_hidden()
-    use_keys(page.page, page.grid(), example.keys)
-    assert re.search(example.said, page.said())
-    held = page.page.locator(".locked")
-    page.page.keyboard.press("Escape")
-    assert held.count() == 0
-    page.page.keyboard.press("Enter")
-    assert held.count() >= 1
-
-
 def test_keys_change_the_state_the_link_keeps_it_and_reset_does_not(
-    visit, alone, example
+    live, visit, example
 ):
-    start = visit()
-    start.open(alone)
-    before = start.said()
-    use_keys(start.page, start.grid(), example.keys)
-    link = hash_of(start.page)
-    start.page.evaluate("() => document.activeElement.blur()")
-    after = start.said()
-    again = visit()
-    again.page.goto(link)
-    again.page.wait_for_selector(READY)
-    assert again.said() == after
+    page = live(example.make())
+    before = page.said()
+    assert before == said_of(example.make())
+    assert page.locator(".error").is_hidden()
+    page.grid().focus()
+    assert re.search(example.said, page.press(*example.keys))
+    link = page.link()
+    after = page.said_at_rest()
+    assert visit().follow(link).said() == after
     patch = json.loads(unquote(link.split("=", 1)[1]))
     assert patch.items() >= example.changed.items()
-    start.page.get_by_role("button", name="Reset").click()
-    assert start.said() == before
+    page.grid().focus()
+    page.press("Escape")
+    assert page.locator(".locked").count() == 0
+    page.press("Enter")
+    assert page.locator(".locked").count() >= 1
+    page.push("Reset")
+    assert page.said_at_rest() == before
 
 
-def test_hover_shows_and_click_holds(visit, alone):
-    page = visit()
-    page.open(alone)
-    cells = page.page.locator("[data-row]")
+def test_hover_shows_and_click_holds(live, example):
+    page = live(example.make())
+    cells = page.locator("[data-row]")
     start = page.said()
     cells.first.hover()
     hovered = page.said()
@@ -151,45 +120,41 @@ def test_hover_shows_and_click_holds(visit, alone):
         "the sentence must change where the pointer is on the first cell: let the "
         "example hold another cell, or none"
     )
-    page.page.mouse.move(0, 0)
+    page.mouse.move(0, 0)
     assert page.said() == start
     cells.first.click()
-    page.page.mouse.move(0, 0)
-    page.page.evaluate("() => document.activeElement.blur()")
-    assert page.said() == hovered
+    assert page.said_at_rest() == hovered
 
 
-def test_a_finger_has_large_targets_and_does_what_hover_does(visit, alone):
-    page = visit(has_touch=True, is_mobile=True, **PHONE)
-    page.open(alone)
-    small = page.page.evaluate(TARGETS, 44)
+def test_a_finger_has_large_targets_and_does_what_hover_does(live, example):
+    page = live(example.make(), has_touch=True, is_mobile=True, **PHONE)
+    small = page.evaluate(TARGETS, 44)
     assert [html for html in small if "data-part" not in html] == []
     start = page.said()
-    page.page.locator("[data-row]").first.tap()
+    page.locator("[data-row]").first.tap()
     tapped = page.said()
     assert tapped != start
-    assert page.page.locator(".locked").count() >= 1
-    page.page.evaluate("() => document.activeElement.blur()")
+    assert page.locator(".locked").count() >= 1
+    page.evaluate("() => document.activeElement.blur()")
     assert page.said() == tapped
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_phone_has_no_sideways_scroll_and_readable_text(visit, put, example, theme):
-    page = visit(**PHONE)
-    page.open(put(example.make().html(), theme=theme))
-    page.page.locator("summary").first.click()
-    page.page.locator("summary").last.click()
-    width = page.page.evaluate("document.documentElement.scrollWidth")
-    assert width <= 320
-    assert page.page.evaluate(SMALL_TEXT) == []
-    assert page.page.evaluate(TARGETS, 24) == []
+def test_phone_has_no_sideways_scroll_and_readable_text(live, example, theme):
+    page = live(example.make(), theme=theme, **PHONE)
+    page.locator("summary").first.click()
+    page.locator("summary").last.click()
+    page.wait_for_selector(".tl-live tr >> nth=1")
+    assert page.wide() <= 320
+    assert page.evaluate("visualViewport.width") <= 321
+    assert page.evaluate(SMALL_TEXT) == []
+    assert page.evaluate(TARGETS, 24) == []
 
 
 @pytest.mark.parametrize("name", having("spinbutton"))
-def test_each_number_field_says_its_range_until_reset(visit, alone):
-    page = visit(**PHONE)
-    page.open(alone)
-    fields = page.page.locator("[type=number]:enabled")
+def test_each_number_field_says_its_range_until_reset(live, example):
+    page = live(example.make(), **PHONE)
+    fields = page.locator("[type=number]:enabled")
     assert fields.count() >= 1
     for field in fields.all():
         least, most = (field.get_attribute(name) for name in ("min", "max"))
@@ -198,41 +163,39 @@ def test_each_number_field_says_its_range_until_reset(visit, alone):
         expect(status).to_have_text(f"only {least} to {most}")
         below = status.bounding_box()["y"] - field.bounding_box()["y"]
         assert 0 < below < 60
-        assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert page.wide() <= 320
         field.fill(least)
         expect(status).to_have_text("")
         field.fill(str(int(least) - 1))
         field.blur()
         expect(status).to_have_text(f"only {least} to {most}")
-        page.page.get_by_role("button", name="Reset").click()
+        page.push("Reset")
         expect(status).to_have_text("")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(visit, put, example, theme):
-    page = visit()
-    page.open(put(example.make().html(), example.make().html(), theme=theme))
+def test_axe_finds_nothing(live, example, theme):
+    page = live(example.make(), example.make(), theme=theme)
     page.wait_for_both()
-    for summary in page.page.locator("summary").all():
+    for summary in page.locator("summary").all():
         summary.click()
-    page.page.evaluate(AXE)
-    found = page.page.evaluate("axe.run(document).then((r) => r.violations)")
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run(document).then((r) => r.violations)")
     told = [(v["id"], v["help"], v["nodes"][0]["html"]) for v in found]
     assert told == []
 
 
-def test_theme_follows_the_page(visit, alone):
-    page = visit()
-    page.open(alone)
-    figure = page.page.locator(".fig")
+def test_theme_follows_the_page(live, example):
+    page = live(example.make())
+    figure = page.locator(".fig")
     assert figure.get_attribute("data-dark") is None
-    page.page.evaluate(
+    page.evaluate(
         "() => { document.body.style.background = '#121212';"
         "document.body.style.color = '#eee'; }"
     )
-    page.page.wait_for_selector(".fig[data-dark]")
-    page.page.evaluate("() => document.body.removeAttribute('style')")
-    page.page.wait_for_selector(".fig:not([data-dark])")
+    page.wait_for_selector(".fig[data-dark]")
+    page.evaluate("() => document.body.removeAttribute('style')")
+    page.wait_for_selector(".fig:not([data-dark])")
 
 
 # In forced colors: the cells' fill and stroke, how many marks differ from the ground,
@@ -264,10 +227,9 @@ FORCED = """() => {
 }"""
 
 
-def test_forced_colors_keep_all_marks(visit, alone):
-    page = visit(forced_colors="active")
-    page.open(alone)
-    found = page.page.evaluate(FORCED)
+def test_forced_colors_keep_all_marks(live, example):
+    page = live(example.make(), forced_colors="active")
+    found = page.evaluate(FORCED)
     assert found["marks"] > 10, (
         f"a picture must have more than 10 marks that are seen in forced colors, got "
         f"{found['marks']}: give the example more, or its marks CanvasText"
@@ -276,10 +238,9 @@ def test_forced_colors_keep_all_marks(visit, alone):
     assert all(fill != stroke for fill, stroke in found["cells"])
 
 
-def test_reduced_motion_moves_nothing(visit, alone):
-    page = visit(reduced_motion="reduce")
-    page.open(alone)
-    moving = page.page.evaluate(
+def test_reduced_motion_moves_nothing(live, example):
+    page = live(example.make(), reduced_motion="reduce")
+    moving = page.evaluate(
         """() => [...document.querySelector(".tl-live").shadowRoot
             .querySelectorAll("*")].filter((node) => {
               const { transitionDuration, animationName } = getComputedStyle(node);
@@ -299,19 +260,18 @@ def stills():
 def test_readable_without_script(visit, put, name, example, stills):
     page = visit(java_script_enabled=False, **PHONE)
     page.open(put(stills[name]), live=False)
-    figure = page.page.locator(".tl-figure")
+    figure = page.locator(".tl-figure")
     assert figure.locator("table").is_visible()
     assert name in NO_PICTURE or figure.locator("svg").first.is_visible()
     assert said_of(example.make()) in figure.inner_text()
 
 
 @pytest.mark.parametrize("name", SHOW_TOKENS)
-def test_hostile_tokens_are_inert(visit, put, example):
-    page = visit(**PHONE)
-    made = [example.with_tokens([token, "b"]).html() for token in HOSTILE.values()]
-    page.open(put(*made))
+def test_hostile_tokens_are_inert(live, example):
+    made = [example.with_tokens([token, "b"]) for token in HOSTILE.values()]
+    page = live(*made, model=None, **PHONE)
     for nth, kind in enumerate(HOSTILE):
-        figure = page.page.locator(".tl-figure").nth(nth)
+        figure = page.locator(".tl-figure").nth(nth)
         figure.scroll_into_view_if_needed()
         figure.locator("[data-row]").first.click()
         figure.locator("summary").last.click()
@@ -319,15 +279,15 @@ def test_hostile_tokens_are_inert(visit, put, example):
         assert figure.locator(".say").inner_text(), kind
         assert figure.locator("img").count() == 0, kind
         assert figure.locator("svg").first.bounding_box()["height"] < 500, kind
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.wide() <= 320
 
 
-def test_two_of_a_kind_do_not_collide(visit, put, example):
-    page = visit()
-    page.open(put(example.make().html(), example.make().html()))
+def test_two_of_a_kind_do_not_collide(live, example):
+    page = live(example.make(), example.make())
     page.wait_for_both()
     first = page.said(0)
-    use_keys(page.page, page.grid(1), example.keys)
+    page.grid(1).focus()
+    page.press(*example.keys)
     assert re.search(example.said, page.said(1))
     assert page.said(0) == first
 
@@ -336,18 +296,18 @@ def test_link_of_the_second_leaves_the_first_alone(visit, put, name, example):
     patch = json.dumps(example.changed)
     file = put(example.make().html(), example.make().html())
     page = visit()
-    page.page.goto(f"{page.server}/{file}#{name}-2={patch}")
+    page.goto(f"{page.server}/{file}#{name}-2={patch}")
     page.wait_for_both()
     assert page.said(0) == said_of(example.make())
     assert page.said(1) != page.said(0)
 
 
-def test_broken_links_change_nothing(visit, alone, name, example):
-    page = visit()
-    page.page.goto(f"{page.server}/{alone}#{name}-1=%7B")
-    page.page.wait_for_selector(READY)
+def test_broken_links_change_nothing(visit, put, name, example):
+    page, file = visit(), put(example.make().html())
+    page.goto(f"{page.server}/{file}#{name}-1=%7B")
+    page.wait_for_selector(READY)
     for junk in ("%7B", "{}", "[1]", '{"tokens":5}', '{"selected":"x"}', "null"):
-        page.page.evaluate(
+        page.evaluate(
             "(hash) => { location.hash = hash; return new Promise((done) =>"
             "requestAnimationFrame(() => requestAnimationFrame(done))); }",
             f"{name}-1={junk}",
@@ -355,74 +315,58 @@ def test_broken_links_change_nothing(visit, alone, name, example):
         assert page.said() == said_of(example.make()), junk
 
 
-def test_nothing_is_left_after_cleanup(visit, alone, name, example):
-    page = visit()
-    page.open(alone)
-    page.page.evaluate(WATCH)
+def test_nothing_is_left_after_cleanup(live, name, example):
+    page = live(example.make())
+    page.evaluate(WATCH)
     state = example.make().state()
-    kept = page.page.evaluate(LIVE_AND_LEAVE, [name, state])
+    kept = page.evaluate(LIVE_AND_LEAVE, [name, state])
     assert kept["during"] != kept["before"]
     assert kept["after"] == kept["before"]
     assert (kept["listeners"], kept["children"]) == (0, 0)
 
 
-def test_files_have_the_figures_name_and_the_first_program_runs(visit, alone, name):
-    page = visit(accept_downloads=True)
-    page.open(alone)
-    page.page.locator("summary", has_text="Export").click()
-    for kind in ("SVG", "PNG", "CSV"):
-        with page.page.expect_download() as download:
-            page.page.get_by_role("button", name=kind, exact=True).click()
-        assert download.value.suggested_filename == f"{name}.{kind.lower()}"
-    page.page.get_by_role("button", name="Copy as PyTorch").click()
-    code = page.page.locator("textarea[readonly]").input_value()
-    assert "assert" in code
-    exec(code, {})
-
-
-def test_data_table_has_the_headings_of_the_state(visit, alone, example):
-    page = visit()
-    page.open(alone)
-    page.page.locator("summary", has_text="Data table").click()
-    page.page.wait_for_selector(".tl-live tr >> nth=1")
+def test_data_table_has_the_headings_of_the_state(live, example):
+    page = live(example.make())
+    page.locator("summary", has_text="Data table").click()
+    page.wait_for_selector(".tl-live tr >> nth=1")
     table = shown(example.make()).table
-    assert page.page.locator(".tl-live tr").count() == len(table["rows"]) + 1
-    heads = page.page.locator(".tl-live tr").first.locator("th").all_inner_texts()
+    assert page.locator(".tl-live tr").count() == len(table["rows"]) + 1
+    heads = page.locator(".tl-live tr").first.locator("th").all_inner_texts()
     assert heads == [str(cell) for cell in table["header"]]
 
 
 @pytest.mark.parametrize("name", having("formula"))
-def test_equation_and_cells_light_together(visit, alone):
-    page = visit()
-    page.open(alone)
-    parts = page.page.locator(".formula button")
+def test_equation_and_cells_light_together(live, example):
+    page = live(example.make())
+    parts = page.locator(".formula button")
     assert parts.count() >= 1
-    page.page.wait_for_load_state("networkidle")  # a model that comes moves the page
+    page.wait_for_load_state("networkidle")  # a model that comes moves the page
     for i in range(parts.count()):
         parts.nth(i).hover()
         name = parts.nth(i).get_attribute("data-part")
-        named = page.page.locator(f".formula [data-part='{name}']").count()
-        lit = page.page.locator(f".formula .lit[data-part='{name}']")
+        named = page.locator(f".formula [data-part='{name}']").count()
+        lit = page.locator(f".formula .lit[data-part='{name}']")
         expect(lit).to_have_count(named)
         ink, ground = parts.nth(i).evaluate(
             "(e) => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
         )
         assert ink == "rgb(255, 255, 255)" != ground
-    assert page.page.locator(".formula button[tabindex='0']").count() == 1
+    assert page.locator(".formula button[tabindex='0']").count() == 1
     parts.first.click()
-    held = page.page.locator(".formula [aria-pressed='true']")
+    held = page.locator(".formula [aria-pressed='true']")
     expect(held.first).to_be_visible()
-    page.page.get_by_role("button", name="Reset", exact=True).click()
+    page.push("Reset")
     expect(held).to_have_count(0)
 
 
-def test_nothing_jumps_while_looking_around(visit, alone):
-    page = visit()
-    page.open(alone)
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
+def test_nothing_jumps_while_looking_around(live, example, options):
+    page = live(example.make(), **options)
     tops = set()
-    for cell in page.page.locator("[data-row]").all()[:12]:
+    for cell in page.locator("[data-row]").all()[:19]:
         cell.hover()
         page.said()
         # offsetTop, as hover scrolls to what is below the window
-        tops.add(page.page.locator(".foot").evaluate("foot => foot.offsetTop"))
+        tops.add(page.top_of(".foot"))
     assert len(tops) == 1
+    assert page.wide() <= page.viewport_size["width"]

@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-import traitlets
-from figure_page import said_of, shown, shown_all
-from page_numbers import (
+from figure_page import (
     assert_fits,
-    assert_mistakes_stop,
-    button,
-    living,
-    press,
+    must_notice,
+    refusals,
     run_script,
-    type_keys,
+    said_of,
+    shown,
+    shown_all,
 )
 from tolerances import PAGE_TOLERANCE, assert_near
+from touch import PHONE
 from weights_page import runs
 
 from transformer_book import pretrained
@@ -61,10 +60,7 @@ done(states.map((state) => ({
   ...counted(numbers(state, runner), state), ...(saying ? said(state) : {}),
 })));
 """
-PHONE = {"viewport": {"width": 320, "height": 640}}
 SORTS = ("place", "entropy", "previous", "induction", "loss")
-
-alive = living(HeadsGrid)
 
 
 def config(**sizes):
@@ -212,10 +208,7 @@ SAID = {
         "selected": [1, 0],
     },
     f"Layer 1, head 0, off: {HELD} Now off: layer 1, head 0; layer 1, head 3; "
-    "loss 1.95.": {
-        "off": [[1, 0], [1, 3]],
-        "selected": [1, 0],
-    },
+    "loss 1.95.": {"off": [[1, 0], [1, 3]], "selected": [1, 0]},
     "Layer 0, head 1: token before 0.42, entropy 0.59 nats. Off alone, it changes the "
     "loss from 3.89 to 3.85.": {"ids": [5, 5, 6], "selected": [0, 1]},
     "Query 13 “j” and key 4 “t”, the token after the earlier copy: layer 1, head 3 "
@@ -331,7 +324,7 @@ def test_copied_pytorch_fails_when_a_number_is_wrong(pages, own_model):
     mistakes["_score(weights)"] = "_score(0.5 * weights)"
     if not own_model:
         mistakes["(loss, torch.tensor("] = "(2 * loss, torch.tensor("
-    assert_mistakes_stop(code, mistakes, match="not close")
+    must_notice(code, mistakes, match="not close")
 
 
 def test_a_period_is_found_only_in_what_repeats_to_its_end():
@@ -435,36 +428,29 @@ NAMES = "must name heads .*got"
 TWO = "shown must be one or two heads, got"
 
 
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        (
-            {"ids": [1, 64], "tokens": ["a", "b"]},
-            r"ids must be .* from 0 to 63, got \[",
-        ),
-        ({"ids": [1, -1]}, "ids must be .* from 0 to 63, got"),
-        ({"ids": [1]}, "tokens must be 2 to 32, got 1"),
-        ({"ids": [1, 2, 3], "tokens": ["a", "b"]}, "equally many, got 3 and 2; change"),
-        ({"off": [[2, 0]]}, rf"off {NAMES} \[2, 0\]"),
-        ({"off": [[0, 4]]}, r"off must .* 2 layers and 4 heads.* got \[0, 4\]"),
-        ({"off": [[0]]}, rf"off {NAMES} \[0\]"),
-        ({"off": [[0, 1], [0, 1]]}, "off must name a head once, got"),
-        ({"selected": [0, -1]}, rf"selected {NAMES} \[0, -1\]"),
-        ({"shown": []}, TWO + r" \[\]"),
-        ({"shown": [[0, 0], [0, 1], [0, 2]]}, TWO),
-        ({"shown": [[0, 0.5]]}, rf"shown and .* {NAMES} \[0, 0.5\]"),
-        ({"pair": [20, 0]}, r"pair must be .* from 0 to 19, or \[\], got \[20, 0\]"),
-        ({"pair": [1]}, r"pair must be .* got \[1\]"),
-        ({"source": "induction-1", "shown": [[1, 3]]}, "of 1 layers and 4 heads"),
-        ({"sort": "size"}, "expected any of"),
-        ({"source": "gpt2"}, "expected any of"),
-        ({"source": "Python"}, r"stored must hold .*got \[\]; HeadsGrid.of"),
-        ({**STORED, "ids": [1, 2, 4]}, r"those of the stored maps, got \[1, 2, 4\]; a"),
-    ],
+test_bad_states_say_why = refusals(
+    HeadsGrid,
+    ({"ids": [1, 64], "tokens": ["a", "b"]}, r"ids must be .* from 0 to 63, got \["),
+    ({"ids": [1, -1]}, "ids must be .* from 0 to 63, got"),
+    ({"ids": [1]}, "tokens must be 2 to 32, got 1"),
+    ({"ids": [1, 2, 3], "tokens": ["a", "b"]}, "equally many, got 3 and 2; change"),
+    ({"off": [[2, 0]]}, rf"off {NAMES} \[2, 0\]"),
+    ({"off": [[0, 4]]}, r"off must .* 2 layers and 4 heads.* got \[0, 4\]"),
+    ({"off": [[0]]}, rf"off {NAMES} \[0\]"),
+    ({"off": [[0, 1], [0, 1]]}, "off must name a head once, got"),
+    ({"selected": [0, -1]}, rf"selected {NAMES} \[0, -1\]"),
+    ({"shown": []}, TWO + r" \[\]"),
+    ({"shown": [[0, 0], [0, 1], [0, 2]]}, TWO),
+    ({"shown": [[0, 0.5]]}, rf"shown and .* {NAMES} \[0, 0.5\]"),
+    ({"pair": [20, 0]}, r"pair must be .* from 0 to 19, or \[\], got \[20, 0\]"),
+    ({"pair": [1]}, r"pair must be .* got \[1\]"),
+    ({"source": "induction-1", "shown": [[1, 3]]}, "of 1 layers and 4 heads"),
+    ({"sort": "size"}, "expected any of"),
+    ({"source": "gpt2"}, "expected any of"),
+    ({"source": "Python"}, r"stored must hold .*got \[\]; HeadsGrid.of"),
+    ({**STORED, "ids": [1, 2, 4]}, r"those of the stored maps, got \[1, 2, 4\]; a"),
+    later=False,
 )
-def test_bad_states_say_why(state, message):
-    with pytest.raises((ValueError, traitlets.TraitError), match=message):
-        HeadsGrid(**state)
 
 
 @pytest.mark.parametrize(
@@ -492,23 +478,23 @@ def test_more_than_one_sequence_is_refused():
 
 def switch(page, layer, head, now="off"):
     """Click on the button that switches a head; what is said of the whole then."""
-    button(page, f"Switch layer {layer}, head {head} {now}").click()
-    page.page.mouse.move(0, 0)
+    page.push(f"Switch layer {layer}, head {head} {now}")
+    page.mouse.move(0, 0)
     return page.said()
 
 
 def losses(page):
     """The picture of the losses as bars."""
-    return page.page.locator("svg[aria-label*='copy']").first
+    return page.locator("svg[aria-label*='copy']").first
 
 
 def letters(page):
     """The tokens above the columns of both large maps."""
-    return page.page.locator(".panel:visible .token.key").all_text_contents()
+    return page.locator(".panel:visible .token.key").all_text_contents()
 
 
-def test_the_lesson_a_head_is_switched_off_and_the_loss_jumps(alive):
-    page = alive()
+def test_the_lesson_a_head_is_switched_off_and_the_loss_jumps(live):
+    page = live(HeadsGrid())
     label = losses(page).get_attribute("aria-label")
     assert label.endswith("no head is off: unknown")
     one = HeadsGrid(off=[[1, 3]])
@@ -516,92 +502,92 @@ def test_the_lesson_a_head_is_switched_off_and_the_loss_jumps(alive):
     assert "Off: layer 1, head 3. The loss on the second copy is 2.58" in said_of(one)
     label = losses(page).get_attribute("aria-label")
     assert label.endswith("layer 1, head 3 off: 2.58")
-    assert page.page.locator("g.off").count() == 1
-    page.page.locator("[data-row='1'][data-col='0']").first.click()
+    assert page.locator("g.off").count() == 1
+    page.locator("[data-row='1'][data-col='0']").first.click()
     both = HeadsGrid(off=[[1, 0], [1, 3]], selected=[1, 0])
     assert switch(page, 1, 0) == said_of(both)  # no number of this pair was stored
-    button(page, "Switch layer 1, head 0 on").focus()
-    said = type_keys(page, "Tab", "Enter")  # on "All on"
+    page.button("Switch layer 1, head 0 on").focus()
+    said = page.press("Tab", "Enter")  # on "All on"
     assert "Now off" not in said
-    assert page.page.locator("g.off").count() == 0
+    assert page.locator("g.off").count() == 0
 
 
-def test_a_phone_shows_tip_switch_losses_and_maps_at_once(alive):
+def test_a_phone_shows_tip_switch_losses_and_maps_at_once(live):
     # as wide as in the book at 360 pixels
-    page = alive(has_touch=True, is_mobile=True, viewport={"width": 344, "height": 684})
-    page.page.locator("[data-row='1'][data-col='3']").first.tap()
-    button(page, "Switch layer 1, head 3 off").tap()
+    page = live(HeadsGrid(), has_touch=True, is_mobile=True, width=344, height=684)
+    page.locator("[data-row='1'][data-col='3']").first.tap()
+    page.button("Switch layer 1, head 3 off").tap()
     page.said()
     bars = losses(page)
     assert bars.locator(".strong").all_text_contents() == ["4.16", "0.07", "2.58"]
-    top = page.page.locator(".try").first.bounding_box()["y"]
-    switched = button(page, "Switch layer 1, head 3 on").bounding_box()
+    top = page.locator(".try").first.bounding_box()["y"]
+    switched = page.button("Switch layer 1, head 3 on").bounding_box()
     bars = bars.bounding_box()
     assert 0 < bars["y"] - switched["y"] - switched["height"] < 50
-    for captions in page.page.locator(".caption").all():
+    for captions in page.locator(".caption").all():
         box = captions.bounding_box()
         assert bars["y"] < box["y"] < box["y"] + box["height"] <= top + 684
 
 
-def test_a_bar_keeps_its_length_while_its_number_stays(alive):
-    page = alive(HeadsGrid(shown=[[0, 1]], off=[[0, 2], [1, 0], [1, 3]]))
+def test_a_bar_keeps_its_length_while_its_number_stays(live):
+    page = live(HeadsGrid(shown=[[0, 1]], off=[[0, 2], [1, 0], [1, 3]]))
     bars = losses(page).locator("rect")
     widths = []
     for name in (None, "Switch layer 0, head 1 off", "All on"):
         if name:
-            press(page, name)
+            page.push(name)
         widths.append([bar.get_attribute("width") for bar in bars.all()])
     first, *_, now = zip(*widths, strict=True)
     assert (len(set(first)), len(set(now))) == (1, 3)
 
 
-def test_the_held_map_is_told_from_the_compared_one_by_frames(alive):
-    page = alive(HeadsGrid(selected=[1, 3]))
+def test_the_held_map_is_told_from_the_compared_one_by_frames(live):
+    page = live(HeadsGrid(selected=[1, 3]))
     strokes = "ring => ['stroke', 'strokeWidth'].map((k) => getComputedStyle(ring)[k])"
     (held, wide), (other, narrow) = (
-        page.page.locator(f"{place} .ring").first.evaluate(strokes)
+        page.locator(f"{place} .ring").first.evaluate(strokes)
         for place in ("[data-row='1'][data-col='3']", "[data-row='0'][data-col='2']")
     )
     assert len({"none", held, other}) == 3
     assert wide > narrow
-    names = [m.get_attribute("aria-label") for m in page.page.locator(".shown").all()]
+    names = [m.get_attribute("aria-label") for m in page.locator(".shown").all()]
     assert [name[:15] for name in names] == ["Layer 0, head 2", "Layer 1, head 3"]
-    assert page.page.get_by_text("Framed: shown large below").is_visible()
+    assert page.get_by_text("Framed: shown large below").is_visible()
 
 
-def test_space_switches_a_head_by_keyboard_alone(alive):
-    page = alive()
+def test_space_switches_a_head_by_keyboard_alone(live):
+    page = live(HeadsGrid())
     page.grid().focus()
     keys = ("Home", "ArrowRight", "ArrowRight", " ", "ArrowDown", "Enter")
     want = HeadsGrid(off=[[0, 2]], selected=[1, 2])
-    assert type_keys(page, *keys) == said_of(want)
-    type_keys(page, "Escape", "ArrowUp", " ")
-    page.page.evaluate("document.activeElement.blur()")
+    assert page.press(*keys) == said_of(want)
+    page.press("Escape", "ArrowUp", " ")
+    page.evaluate("document.activeElement.blur()")
     assert page.said() == said_of(HeadsGrid())
 
 
-def test_space_in_a_large_map_switches_its_head_and_scrolls_nothing(alive):
-    page = alive(viewport={"width": 360, "height": 600})
+def test_space_in_a_large_map_switches_its_head_and_scrolls_nothing(live):
+    page = live(HeadsGrid(), width=360, height=600)
     off = []
     for label, head in (("The head on show", [1, 3]), ("The other head", [0, 2])):
-        grid = page.page.get_by_role("grid", name=label)
+        grid = page.get_by_role("grid", name=label)
         grid.locator("[role=gridcell]").focus()
         page.said()
-        before = page.page.evaluate("scrollY")
-        type_keys(page, " ")
-        assert page.page.evaluate("scrollY") == before > 0
+        before = page.evaluate("scrollY")
+        page.press(" ")
+        assert page.evaluate("scrollY") == before > 0
         off = sorted([*off, head])
-        page.page.evaluate("document.activeElement.blur()")
+        page.evaluate("document.activeElement.blur()")
         assert page.said() == said_of(HeadsGrid(off=off))
 
 
-def test_other_letters_and_more_of_them_are_computed_here(alive):
-    page = alive()
+def test_other_letters_and_more_of_them_are_computed_here(live):
+    page = live(HeadsGrid())
     before = letters(page)
 
     def shows(kept, count):
         """Twice so many letters, these first; the sentence is that of all."""
-        page.page.evaluate("document.activeElement.blur()")
+        page.evaluate("document.activeElement.blur()")
         said, names = page.said(), letters(page)[: 2 * count]
         assert names[:count] == names[count:]
         assert len(set(names)) == count
@@ -614,13 +600,13 @@ def test_other_letters_and_more_of_them_are_computed_here(alive):
         ("Home", 2, "lr"),
         ("ArrowRight", 3, "lr"),
     ):
-        page.page.get_by_role("slider", name="Letters").focus()
-        type_keys(page, key)
+        page.slider("Letters").focus()
+        page.press(key)
         shows(kept, count)
-    press(page, "Reset")
+    page.push("Reset")
     assert letters(page) == before
-    press(page, "Other letters")
-    page.page.mouse.move(0, 0)
+    page.push("Other letters")
+    page.mouse.move(0, 0)
     assert letters(page) != before
     shows("", 10)
 
@@ -631,84 +617,84 @@ def test_a_link_to_other_letters_waits_for_the_model(visit, put):
     patch = {"ids": ids, "tokens": wanted.tokens, "off": [[0, 2]]}
     page = visit()
     file = put(HeadsGrid().html())
-    page.page.goto(f"{page.server}/{file}#heads_grid-1={json.dumps(patch)}")
-    page.page.wait_for_selector(".fig")
+    page.goto(f"{page.server}/{file}#heads_grid-1={json.dumps(patch)}")
+    page.wait_for_selector(".fig")
     runs(page.page)
     assert page.said() == said_of(wanted)
 
 
-def test_without_the_model_the_stored_numbers_stay(alive):
-    page = alive(model=False)
+def test_without_the_model_the_stored_numbers_stay(live):
+    page = live(HeadsGrid(), model=False)
     assert page.said() == said_of(HeadsGrid())
-    assert button(page, "Other letters").is_disabled()
+    assert page.button("Other letters").is_disabled()
     assert "is 2.58 nats per token" in switch(page, 1, 3)  # one head alone was stored
-    page.page.locator("[data-row='0'][data-col='2']").first.click()
+    page.locator("[data-row='0'][data-col='2']").first.click()
     assert "loss unknown here" in switch(page, 0, 2)
 
 
 def test_pythons_own_model_wins_and_asks_for_no_other(visit, put):
     page = visit()
     asked = []
-    page.page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: asked.append(request.url))
     figure = HeadsGrid.of(sharp(models()[0]), [1, 2, 3, 1, 2, 3], list("abcabc"))
     page.open(put(figure.html()))
     assert page.said() == said_of(figure)
-    assert "Numbers by Python" in page.page.locator(".coming").inner_text()
+    assert "Numbers by Python" in page.locator(".coming").inner_text()
     assert not [url for url in asked if "weights" in url]
-    page.page.locator("[data-row]").first.click()
-    page.page.mouse.move(0, 0)
+    page.locator("[data-row]").first.click()
+    page.mouse.move(0, 0)
     figure.update(selected=[0, 0], shown=[[0, 0], *figure.shown[1:]])
     assert page.said().startswith(said_of(figure))
 
 
-def test_two_maps_are_compared_and_a_pair_is_held_in_both(alive):
-    page = alive()
-    compare = page.page.get_by_label("Compare with")
+def test_two_maps_are_compared_and_a_pair_is_held_in_both(live):
+    page = live(HeadsGrid())
+    compare = page.get_by_label("Compare with")
     compare.select_option(label="layer 1, head 1")
     cell = "[role=grid][aria-label^='{}'] [data-row]"
-    page.page.locator(cell.format("The head on show")).focus()
+    page.locator(cell.format("The head on show")).focus()
     down, right = ["ArrowDown"] * 13, ["ArrowRight"] * 4
-    said = type_keys(page, "End", "ArrowLeft", *down, "Home", *right, "Enter")
+    said = page.press("End", "ArrowLeft", *down, "Home", *right, "Enter")
     assert said == said_of(HeadsGrid(shown=[[1, 3], [1, 1]], pair=[13, 4]))
-    other = page.page.locator(cell.format("The other head"))
+    other = page.locator(cell.format("The other head"))
     assert other.get_attribute("aria-selected") == "true"
     compare.select_option(label="nothing")
     assert not other.is_visible()
 
 
-def test_sorting_moves_the_thumbnails(alive):
-    page = alive()
+def test_sorting_moves_the_thumbnails(live):
+    page = live(HeadsGrid())
     for label, sort in (("loss if off", "loss"), ("entropy, low first", "entropy")):
-        page.page.get_by_label("Sort by").select_option(label=label)
+        page.get_by_label("Sort by").select_option(label=label)
         page.said()
-        names = page.page.locator("[aria-hidden] .strong").all_text_contents()
+        names = page.locator("[aria-hidden] .strong").all_text_contents()
         rows = [name.replace("L", "layer ").replace(" H", ", head ") for name in names]
         assert rows == [row[0] for row in shown(HeadsGrid(sort=sort)).rows]
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])
 @pytest.mark.parametrize("count", [2, 20, 32])
-def test_every_width_fits(alive, width, count):
+def test_every_width_fits(live, width, count):
     ids = list(range(1, count // 2 + 1)) * 2
     figure = HeadsGrid(ids=ids, off=FOUR, pair=[1, 0])
-    page = alive(figure, viewport={"width": width, "height": 640})
+    page = live(figure, width=width, height=640)
     assert_fits(page, width)
-    captions = page.page.locator(".caption text:not(:empty)").all()
+    captions = page.locator(".caption text:not(:empty)").all()
     boxes = [text.bounding_box() for text in captions]
     for one, other in itertools.combinations(boxes, 2):
         beside = abs(one["y"] - other["y"]) > 8 or one["x"] + one["width"] <= other["x"]
         assert beside or other["x"] + other["width"] <= one["x"]
 
 
-def test_a_scale_says_which_color_is_which_weight(alive):
-    page = alive(**PHONE)
-    scale = page.page.locator(".caption", has_text="weight 0").locator("..")
+def test_a_scale_says_which_color_is_which_weight(live):
+    page = live(HeadsGrid(), **PHONE)
+    scale = page.locator(".caption", has_text="weight 0").locator("..")
     assert scale.locator("text").all_text_contents() == ["weight 0", "1"]
     fills, maps = (
         paths.evaluate_all("all => all.map(path => path.getAttribute('fill'))")
         for paths in (
             scale.locator("path[fill]"),
-            page.page.locator(".panel path[fill^=rgb]"),
+            page.locator(".panel path[fill^=rgb]"),
         )
     )
     colors = np.array([fill[4:-1].split(",") for fill in fills], float)
@@ -720,9 +706,9 @@ def test_a_scale_says_which_color_is_which_weight(alive):
 
 
 @pytest.mark.parametrize("options", [PHONE, {}])
-def test_a_head_that_is_off_keeps_its_number(alive, options):
-    page = alive(HeadsGrid(off=[[1, 3]]), **options)
-    texts = page.page.locator("g.off .caption text")
+def test_a_head_that_is_off_keeps_its_number(live, options):
+    page = live(HeadsGrid(off=[[1, 3]]), **options)
+    texts = page.locator("g.off .caption text")
     shown = [text for text in texts.all_text_contents() if text]
     assert shown == ["L1 H3", "0.95", "induction", "✗ off"]
     mark, *_, name = (t.bounding_box() for t in reversed(texts.all()))
@@ -730,11 +716,11 @@ def test_a_head_that_is_off_keeps_its_number(alive, options):
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_every_letter_is_named_at_its_row_and_column(alive, width):
+def test_every_letter_is_named_at_its_row_and_column(live, width):
     figure = HeadsGrid(ids=list(range(1, 17)) * 2, shown=[[1, 3]])
-    page = alive(figure, viewport={"width": width, "height": 700})
+    page = live(figure, width=width, height=700)
     for kind in ("query", "key"):
-        labels = page.page.locator(f".panel:visible .token.{kind}")
+        labels = page.locator(f".panel:visible .token.{kind}")
         assert labels.all_text_contents() == figure.tokens
         places = labels.evaluate_all(
             "all => all.map(t => [t.getBBox().x, +t.getAttribute('y')])"
@@ -745,9 +731,9 @@ def test_every_letter_is_named_at_its_row_and_column(alive, width):
         )
 
 
-def test_longer_names_that_are_left_out_are_said_to_be(alive):
+def test_longer_names_that_are_left_out_are_said_to_be(live):
     ids = list(range(31, 47)) * 2
-    page = alive(HeadsGrid(ids=ids, shown=[[1, 3]]), **PHONE)
+    page = live(HeadsGrid(ids=ids, shown=[[1, 3]]), **PHONE)
     assert letters(page)[::2] == [str(token) for token in ids[::2]]
     assert set(letters(page)[1::2]) == {""}
-    assert page.page.get_by_text("every 2nd token is named").is_visible()
+    assert page.get_by_text("every 2nd token is named").is_visible()

@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import pytest
 import torch
-from figure_examples import FIGURES, HOSTILE
-from figure_page import READY, said_of, shown, shown_all
-from page_numbers import (
-    assert_mistakes_stop,
-    button,
-    living,
+from figure_examples import FIGURES
+from figure_page import (
+    READY,
+    must_notice,
     page_calls,
-    press,
+    refusals,
     run_script,
-    type_keys,
+    said_of,
+    shown,
+    with_shown,
 )
 from tolerances import PAGE_TOLERANCE
 from torch.utils.flop_counter import FlopCounterMode
-from touch import FINGER
+from touch import FINGER, PHONE
 from weights_page import MODELS
 
 from transformer_book.figures.kv_cache_stepper.figure import KVCacheStepper
@@ -37,7 +37,6 @@ from transformer_lib.cache import Int8Cache, LayerCache, new_cache
 from transformer_lib.decoder import GPT2_SMALL, LLAMA_3_2_1B, Decoder
 from transformer_lib.tokens import Tokenizer
 
-PHONE = {"viewport": {"width": 320, "height": 640}}
 CONFIGS = {
     "manual-lm": MANUAL_LM,
     "manual-gpt": MANUAL_GPT,
@@ -53,8 +52,6 @@ PROMPTS = [
     "\u05e9\u05dc\u05d5\u05dd </script>",
     "This prompt is too long for the figure, and so its end is left out of it.",
 ]
-
-alive = living(KVCacheStepper)
 
 
 def costs(config: Config) -> dict:
@@ -135,7 +132,7 @@ def figures() -> list[KVCacheStepper]:
 @pytest.fixture(scope="module")
 def answers():
     made = figures()
-    return list(zip(made, shown_all(made), strict=True))
+    return with_shown(made)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -227,7 +224,7 @@ def test_what_is_left_out_and_a_short_room_are_said(answers):
 def test_copied_pytorch_runs(answers):
     assert {figure.source for figure, _ in answers} == {"stored", "yours"}
     for _, page in answers:
-        exec(page.pytorch, {})
+        page.run()
 
 
 def test_each_assertion_of_the_copied_program_can_fail(answers):
@@ -241,7 +238,7 @@ def test_each_assertion_of_the_copied_program_can_fail(answers):
         "[4, 4096]": "[4, 4097]",
     }
     assert all(page.pytorch.count(right) == 1 for right in mistakes)
-    assert_mistakes_stop(page.pytorch, mistakes)
+    must_notice(page.pytorch, mistakes)
 
 
 def from_python(prompt: str) -> KVCacheStepper:
@@ -364,28 +361,22 @@ def test_what_a_model_cannot_read_is_refused(changed, message):
 SHOWN = r"of what is shown, or \[\], got"
 
 
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ({"step": -1}, "step must be from 0 to 8, got -1"),
-        ({"prompt_length": 17}, "prompt_length must be 1 to 16 and less than the"),
-        ({"prompt_length": 0}, "or 0 without any, got 0 of 17; change all by"),
-        ({"picks": ["a"]}, "picks must be 9, one for each step, got 1; change all"),
-        ({"tokens": ["a"] * 26}, "tokens must be 0 to 25, got 26"),
-        ({"tokens": ["\ud800"] * 17}, "tokens must be valid Unicode"),
-        ({"source": "you"}, r"source must be one of \('stored', .*, got 'you'"),
-        ({"memory": "gpt5"}, r"memory must be one of \['own', .*, got 'gpt5'"),
-        ({"sizes": {"name": "x"}}, r"sizes must hold .*, got none of \['d_ff'"),
-        ({"selected": [0, 13, 0]}, rf"{SHOWN} \[0, 13, 0\]"),
-        ({"selected": [2, 3, 0]}, rf"{SHOWN} \[2, 3, 0\]"),
-        ({"selected": [3, 0, 0]}, rf"{SHOWN} \[3, 0, 0\]"),
-        ({"selected": [0, 0]}, rf"{SHOWN} \[0, 0\]"),
-    ],
+test_bad_states_say_why = refusals(
+    KVCacheStepper,
+    ({"step": -1}, "step must be from 0 to 8, got -1"),
+    ({"prompt_length": 17}, "prompt_length must be 1 to 16 and less than the"),
+    ({"prompt_length": 0}, "or 0 without any, got 0 of 17; change all by"),
+    ({"picks": ["a"]}, "picks must be 9, one for each step, got 1; change all"),
+    ({"tokens": ["a"] * 26}, "tokens must be 0 to 25, got 26"),
+    ({"tokens": ["\ud800"] * 17}, "tokens must be valid Unicode"),
+    ({"source": "you"}, r"source must be one of \('stored', .*, got 'you'"),
+    ({"memory": "gpt5"}, r"memory must be one of \['own', .*, got 'gpt5'"),
+    ({"sizes": {"name": "x"}}, r"sizes must hold .*, got none of \['d_ff'"),
+    ({"selected": [0, 13, 0]}, rf"{SHOWN} \[0, 13, 0\]"),
+    ({"selected": [2, 3, 0]}, rf"{SHOWN} \[2, 3, 0\]"),
+    ({"selected": [3, 0, 0]}, rf"{SHOWN} \[3, 0, 0\]"),
+    ({"selected": [0, 0]}, rf"{SHOWN} \[0, 0\]"),
 )
-def test_bad_states_say_why(state, message):
-    figure = KVCacheStepper()
-    with pytest.raises(ValueError, match=message):
-        figure.update(**state)
 
 
 def test_known_models_are_the_librarys():
@@ -403,30 +394,30 @@ def test_figures_with_a_model_serve_its_weights(name):
 
 def tap(page, name, times=1):
     for _ in range(times):
-        button(page, name).tap()
+        page.button(name).tap()
 
 
 def field(page):
-    return page.page.get_by_label("Your prompt")
+    return page.get_by_label("Your prompt")
 
 
 def bug(page):
-    return page.page.get_by_label("bug")
+    return page.get_by_label("bug")
 
 
 def legend(page):
-    return page.page.locator(".picture > p.title")
+    return page.locator(".picture > p.title")
 
 
 def grid(page, nth):
     """Put the focus into a grid: without a cache, with one, memory."""
-    page.page.locator("[role=grid] [tabindex='0']").nth(nth).focus()
+    page.locator("[role=grid] [tabindex='0']").nth(nth).focus()
 
 
-def test_an_own_prompt_is_read_and_written_on_in_the_page(alive):
-    page = alive()
+def test_an_own_prompt_is_read_and_written_on_in_the_page(live):
+    page = live(KVCacheStepper())
     assert "Numbers stored by Python" in legend(page).inner_text()
-    assert press(page, "Step") == said_of(KVCacheStepper(step=6))
+    assert page.push("Step") == said_of(KVCacheStepper(step=6))
     assert "computed in this page" in legend(page).inner_text()
     prompt = "If the expression is"
     want = from_python(prompt)
@@ -434,94 +425,80 @@ def test_an_own_prompt_is_read_and_written_on_in_the_page(alive):
     for step in range(STEPS + 1):
         want.step = step
         assert page.said() == said_of(want)
-        press(page, "Step", step < STEPS)
-    assert button(page, "Step").is_disabled()
+        page.push("Step", step < STEPS)
+    assert page.button("Step").is_disabled()
     bug(page).check()
     want.bug = True
     assert page.said() == said_of(want)
     assert "instead of" in said_of(want)
     want.step = 0
-    assert press(page, "Back", STEPS) == said_of(want)
-    assert press(page, "Reset") == said_of(KVCacheStepper())
+    assert page.push("Back", STEPS) == said_of(want)
+    assert page.push("Reset") == said_of(KVCacheStepper())
     assert field(page).input_value().startswith("The method")
 
 
-def test_the_bug_is_followed_to_where_its_text_goes_wrong(alive):
-    page = alive()
+def test_the_bug_is_followed_to_where_its_text_goes_wrong(live):
+    page = live(KVCacheStepper())
     for prompt, at in ((METHOD, 4), ("If the expression is", 5)):
         want = from_python(prompt)
         want.update(step=at, bug=True)
         field(page).fill(prompt)
         bug(page).check()
-        page.page.locator(".say", has_text="instead of").wait_for()
+        page.locator(".say", has_text="instead of").wait_for()
         assert page.said() == said_of(want)
         assert f"and step {at} wrote" in said_of(want)
         want.step = at - 1
-        assert press(page, "Back") == said_of(want)  # it goes there only once
+        assert page.push("Back") == said_of(want)  # it goes there only once
         bug(page).uncheck()
 
 
-def test_the_bug_is_followed_in_the_readers_own_numbers(alive):
+def test_the_bug_is_followed_in_the_readers_own_numbers(live):
     written = KVCacheStepper.written(METHOD, cache=new_cache)
     want = KVCacheStepper(**written | {"source": "yours"}, step=2)
-    page = alive(want)
+    page = live(want)
     bug(page).check()
     want.update(step=4, bug=True)
-    page.page.locator(".say", has_text="instead of").wait_for()
+    page.locator(".say", has_text="instead of").wait_for()
     assert page.said() == said_of(want)
 
 
-def test_steps_are_off_at_both_ends_and_keep_the_keyboards_focus(alive):
-    page = alive(KVCacheStepper(step=1))
-    back, step = button(page, "Back"), button(page, "Step")
-    back.focus()
-    type_keys(page, "Enter")
-    assert back.evaluate("node => node.matches(':focus-visible')")
-    press(page, "Step", STEPS)
-    assert (back.is_disabled(), step.is_disabled()) == (False, True)
-    press(page, "Back", STEPS)
-    assert (back.is_disabled(), step.is_disabled()) == (True, False)
-
-
-def test_plus_and_minus_step_from_both_sides(alive):
-    page = alive()
-    title = page.page.locator(".panel").first.locator(".title")
+def test_plus_and_minus_step_from_both_sides(live):
+    page = live(KVCacheStepper())
+    title = page.locator(".panel").first.locator(".title")
     for nth in range(2):
         grid(page, nth)
         for sign, reads in (("+", 14), ("-", 13), ("-", 12), ("+", 13)):
             start = f"Step {reads - 8} of 8: without a cache"
-            assert type_keys(page, sign).startswith(start)
+            assert page.press(sign).startswith(start)
             assert f"reads {reads} tokens" in title.inner_text()
 
 
-def test_numbers_of_the_readers_python_stay_until_a_prompt_is_typed(alive):
+def test_numbers_of_the_readers_python_stay_until_a_prompt_is_typed(live):
     written = KVCacheStepper.written("A name", cache=forgetful)
     figure = KVCacheStepper(**written, step=7)
-    page = alive(figure)
+    page = live(figure)
     figure.step = 8
-    assert press(page, "Step") == said_of(figure)
+    assert page.push("Step") == said_of(figure)
     assert "your Python" in legend(page).inner_text()
-    assert button(page, "Step").is_disabled()
+    assert page.button("Step").is_disabled()
     field(page).fill("A name")
     assert page.said() == said_of(from_python("A name"))
 
 
-def test_without_the_model_the_stored_steps_stay_alive(alive):
-    page = alive(KVCacheStepper(step=7), model=False)
-    line = page.page.locator(".coming", has_text="did not come").inner_text()
-    assert line == 'Stored numbers: the model "manual-lm" did not come. Try again'
-    assert press(page, "Step") == said_of(KVCacheStepper(step=8))
-    assert button(page, "Step").is_disabled()
+def test_without_the_model_the_stored_steps_stay_alive(live):
+    page = live(KVCacheStepper(step=7), model=False)
+    assert page.push("Step") == said_of(KVCacheStepper(step=8))
+    assert page.button("Step").is_disabled()
     assert field(page).is_disabled()
 
 
-def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(alive):
-    page = alive(**PHONE)
-    equation = page.page.locator(".equation")
+def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(live):
+    page = live(KVCacheStepper(), **PHONE)
+    equation = page.locator(".equation")
     assert "n = T = 13" in equation.inner_text()
     field(page).fill("a" * 40)
     count = len(shipped().tokenizer.encode("a" * 40))
-    note = page.page.locator("label", has=field(page)).locator("small")
+    note = page.locator("label", has=field(page)).locator("small")
     assert note.inner_text() == "At most 16 tokens are read."
     assert note.bounding_box()["y"] - field(page).bounding_box()["y"] < 60
     said = f"Prefill: both sides read the first {MOST} of {count} tokens, "
@@ -531,64 +508,49 @@ def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(alive):
     assert page.said().startswith("Prefill: both sides read the whole prompt, ")
     assert legend(page).bounding_box()["y"] == top
     field(page).fill("a" * 40)
-    said = press(page, "Step", STEPS)
+    said = page.push("Step", STEPS)
     assert said.startswith("Step 8 of 8: without a cache, all 24 tokens")
     field(page).fill("")
     assert page.said() == "The prompt is empty: type at least one letter."
-    assert button(page, "Step").is_disabled()
+    assert page.button("Step").is_disabled()
     assert equation.inner_text().endswith(";  none")
-    numbers = page.page.locator(".picture text.number").all_text_contents()
+    numbers = page.locator(".picture text.number").all_text_contents()
     assert numbers == ["0", "0"]
     page.grid().click()
-    assert page.page.locator(".error").is_hidden()
+    assert page.locator(".error").is_hidden()
     field(page).fill("x")
     assert page.said().startswith("Prefill: both sides read the whole prompt, 804k")
     assert "n = T = 1" in equation.inner_text()
 
 
-def test_hostile_prompts_are_inert(alive):
-    page = alive(**PHONE)
-    page.page.locator("summary").last.click()
-    for kind, text in HOSTILE.items():
-        field(page).fill(f"{text} b")
-        assert press(page, "Step", 2), kind
-        page.grid().click()
-        assert page.page.locator(".error").is_hidden(), kind
-        assert page.page.locator("img").count() == 0, kind
-        wide = page.page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= 320, kind
-
-
-def test_link_brings_an_own_prompt_back_even_without_the_model(alive, visit):
-    page = alive()
+def test_link_brings_an_own_prompt_back_even_without_the_model(live, visit):
+    page = live(KVCacheStepper())
     field(page).fill("<b>& \u05e9 =%")
-    said = press(page, "Step", 3)
-    page.page.locator("summary", has_text="Export").click()
-    press(page, "Copy link")
-    link = page.page.locator("textarea").input_value()
+    said = page.push("Step", 3)
+    link = page.link()
     again = visit()
-    again.page.route("**/weights/*", lambda route: route.abort())
-    again.page.goto(link)
-    again.page.wait_for_selector(READY)
+    again.route("**/weights/*", lambda route: route.abort())
+    again.goto(link)
+    again.wait_for_selector(READY)
     assert again.said() == said
-    again.page.locator(".coming", has_text="did not come").wait_for()
+    again.locator(".coming", has_text="did not come").wait_for()
     again.errors.clear()
 
 
-def test_copied_pytorch_of_the_page_runs(alive):
-    page = alive()
+def test_copied_pytorch_of_the_page_runs(live):
+    page = live(KVCacheStepper())
     field(page).fill("A \u2713 name")
-    press(page, "Step", 4)
+    page.push("Step", 4)
     bug(page).check()
-    page.page.locator("summary", has_text="Export").click()
-    press(page, "Copy as PyTorch")
-    code = page.page.locator("textarea").input_value()
+    page.locator("summary", has_text="Export").click()
+    page.push("Copy as PyTorch")
+    code = page.locator("textarea").input_value()
     assert "dequantized" in code
     exec(code, {})
 
 
-def test_a_finger_can_do_what_is_to_be_tried(alive):
-    page, want = alive(**FINGER), from_python(METHOD)
+def test_a_finger_can_do_what_is_to_be_tried(live):
+    page, want = live(KVCacheStepper(), **FINGER), from_python(METHOD)
     tap(page, "Back", 5)
     for step in range(STEPS + 1):
         want.step = step
@@ -597,57 +559,57 @@ def test_a_finger_can_do_what_is_to_be_tried(alive):
     bug(page).tap()
     want.bug = True
     assert page.said() == said_of(want)
-    texts = page.page.locator("p.token").all_inner_texts()
+    texts = page.locator("p.token").all_inner_texts()
     assert [text.split()[0] for text in texts] == ["without", "with"]
     assert texts[0].endswith("␣the value of the object. For instance")
     assert "␣the value of the value of" in texts[1]
-    assert page.page.get_by_text("✗ other logits").is_visible()
+    assert page.get_by_text("✗ other logits").is_visible()
     bug(page).tap()
-    assert page.page.get_by_text("✓ the same logits").is_visible()
+    assert page.get_by_text("✓ the same logits").is_visible()
 
 
-def test_a_finger_asks_for_the_memory_of_each_model(alive):
-    page = alive(**FINGER)
-    memory = page.page.locator(".panel").last
+def test_a_finger_asks_for_the_memory_of_each_model(live):
+    page = live(KVCacheStepper(), **FINGER)
+    memory = page.locator(".panel").last
     for model in ("manual-lm", "Llama 3.2 1B"):
         memory.get_by_label("Memory of").select_option(label=model)
         assert "bytes a token (GQA)" in memory.inner_text()
         memory.scroll_into_view_if_needed()
         box = memory.locator("svg").bounding_box()
-        page.page.touchscreen.tap(box["x"] + 200, box["y"] + 12)
+        page.touchscreen.tap(box["x"] + 200, box["y"] + 12)
         assert page.said().startswith(f"{model} with ")
 
 
 def test_what_the_bug_changes_is_seen_above_the_sentence(visit, put):
-    page = visit(viewport={"width": 1280, "height": 720})
+    page = visit(width=1280, height=720)
     page.open(put("<style>html{font-size:17px}</style>", KVCacheStepper().html()))
     bug(page).click()
     # below the head of the book's pages, 70 px tall
     bug(page).evaluate("bug => scrollBy(0, bug.getBoundingClientRect().top - 125)")
-    told = page.page.locator(".told").bounding_box()
+    told = page.locator(".told").bounding_box()
     assert told["y"] + told["height"] == pytest.approx(720, abs=1)
-    for seen in (page.page.locator("p.token").last, page.page.get_by_text("✗ other")):
+    for seen in (page.locator("p.token").last, page.get_by_text("✗ other")):
         box = seen.bounding_box()
         assert box["y"] + box["height"] <= told["y"]
 
 
 @pytest.mark.parametrize("width", [320, 360])
-def test_both_sides_and_whole_texts_are_seen_with_each_step_on_a_phone(alive, width):
-    page = alive(**FINGER | {"viewport": {"width": width, "height": 684}})
-    top = button(page, "Step").bounding_box()["y"]
-    sides = [page.page.locator(".panel").nth(i).bounding_box() for i in (0, 1)]
+def test_both_sides_and_whole_texts_are_seen_with_each_step_on_a_phone(live, width):
+    page = live(KVCacheStepper(), **FINGER | {"width": width, "height": 684})
+    top = page.button("Step").bounding_box()["y"]
+    sides = [page.locator(".panel").nth(i).bounding_box() for i in (0, 1)]
     assert sides[0]["y"] == sides[1]["y"]
     assert sides[0]["x"] + sides[0]["width"] <= sides[1]["x"]
-    written = page.page.locator("p.token").last.bounding_box()
+    written = page.locator("p.token").last.bounding_box()
     assert written["y"] + written["height"] - top < 740
     tops = set()  # of what stands below: no step moves it, and no bug
     for back in (5, STEPS):
         tap(page, "Back", back)
         for step in range(STEPS + 1):
             page.said()
-            for text in page.page.locator("p.token").all():
+            for text in page.locator("p.token").all():
                 assert text.evaluate("p => p.scrollWidth - p.clientWidth") == 0
-            places = [legend(page), page.page.locator(".foot").first]
+            places = [legend(page), page.locator(".foot").first]
             tops.add(tuple(at.evaluate("at => at.offsetTop") for at in places))
             tap(page, "Step", step < STEPS)
         bug(page).tap()
@@ -665,28 +627,28 @@ WINDOW = """side => { const svg = side.querySelector("svg");
 
 
 @pytest.mark.parametrize(("width", "count"), [(320, 3), (360, 4)])
-def test_a_finger_can_ask_each_cell_of_the_last_tokens(alive, width, count):
-    page = alive(**FINGER | {"viewport": {"width": width, "height": 684}})
+def test_a_finger_can_ask_each_cell_of_the_last_tokens(live, width, count):
+    page = live(KVCacheStepper(), **FINGER | {"width": width, "height": 684})
     for view in (0, 1):
-        side = page.page.locator(".panel").nth(view)
+        side = page.locator(".panel").nth(view)
         side.evaluate("panel => panel.scrollIntoView()")  # clear of the sentence
         shown = side.evaluate(WINDOW)
         assert shown["earlier"] == [f"↑ {13 - count} ← {13 - count} earlier"]
         x, y, wide, tall = shown["cell"]  # a cell out of sight stands at the edge
         assert min(wide, tall) >= 24
         for i, j in ((i, j) for i in range(count) for j in range(count)):
-            page.page.touchscreen.tap(x + 25 * j + 12, y + 25 * i + 12)
+            page.touchscreen.tap(x + 25 * j + 12, y + 25 * i + 12)
             held = [view, 13 - count + i, 13 - count + j]
             assert page.said() == said_of(KVCacheStepper(selected=held))
 
 
 @pytest.mark.parametrize("width", [320, 360])
-def test_the_window_follows_the_keyboard_to_each_row_and_column(alive, width):
-    page = alive(**FINGER | {"viewport": {"width": width, "height": 684}})
-    side = page.page.locator(".panel").first
+def test_the_window_follows_the_keyboard_to_each_row_and_column(live, width):
+    page = live(KVCacheStepper(), **FINGER | {"width": width, "height": 684})
+    side = page.locator(".panel").first
     grid(page, 0)
     at = [0, 0]
-    page.page.keyboard.press("Control+Home")
+    page.press("Control+Home")
     for key, axis, by in (
         ("ArrowDown", 0, 1),
         ("ArrowRight", 1, 1),
@@ -695,7 +657,7 @@ def test_the_window_follows_the_keyboard_to_each_row_and_column(alive, width):
     ):
         for _ in range(12):
             at[axis] += by
-            assert type_keys(page, key) == said_of(KVCacheStepper(selected=[0, *at]))
+            assert page.press(key) == said_of(KVCacheStepper(selected=[0, *at]))
             shown = side.evaluate(WINDOW)
             (x, y, *_), (left, top, *_) = shown["cell"], shown["svg"]
             above, before = map(int, re.findall(r"\d+", shown["earlier"][0]))
@@ -705,13 +667,13 @@ def test_the_window_follows_the_keyboard_to_each_row_and_column(alive, width):
     assert at == [0, 0]
 
 
-def test_the_window_stays_where_a_cell_in_it_is_held(alive):
-    page = alive(**FINGER)
-    sides = [page.page.locator(".panel").nth(view) for view in (0, 1)]
+def test_the_window_stays_where_a_cell_in_it_is_held(live):
+    page = live(KVCacheStepper(), **FINGER)
+    sides = [page.locator(".panel").nth(view) for view in (0, 1)]
     grid(page, 0)
-    type_keys(page, "Control+Home", "Enter")
+    page.press("Control+Home", "Enter")
     x, y, *_ = sides[0].evaluate(WINDOW)["cell"]
-    page.page.touchscreen.tap(x + 62, y + 37)  # a row and two columns further
+    page.touchscreen.tap(x + 62, y + 37)  # a row and two columns further
     assert page.said() == said_of(KVCacheStepper(selected=[0, 1, 2]))
     for side in sides:
         shown = side.evaluate(WINDOW)
@@ -722,20 +684,20 @@ def test_the_window_stays_where_a_cell_in_it_is_held(alive):
     assert sides[0].evaluate(WINDOW)["earlier"] == ["↑ 10 ← 10 earlier"]
 
 
-def test_the_code_says_whether_the_logits_are_the_same(alive):
-    page = alive()
-    code = page.page.locator(".formula .code")
+def test_the_code_says_whether_the_logits_are_the_same(live):
+    page = live(KVCacheStepper())
+    code = page.locator(".formula .code")
     right = "model(tokens)[:, -1] == model(tokens[:, -1:], cache=cache)[:, -1]"
     assert code.inner_text() == right
     bug(page).check()
-    assert page.page.get_by_text("✗ other logits").is_visible()
+    assert page.get_by_text("✗ other logits").is_visible()
     page.said()
     assert code.inner_text() == right.replace("==", "!=")
     bug(page).uncheck()
     page.said()
     assert code.inner_text() == right
     bug(page).check()  # which leaves the prompt right
-    assert press(page, "Back", 5).startswith("Prefill")
+    assert page.push("Back", 5).startswith("Prefill")
     assert code.inner_text().startswith("model(tokens)[:, -1] == model(")
 
 
@@ -751,17 +713,17 @@ BANDS = """() => {
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_no_band_is_empty_and_the_mark_of_the_memory_is_whole(alive, width):
-    page = alive(viewport={"width": width, "height": 800})
-    line = page.page.locator(".coming").inner_text()
+def test_no_band_is_empty_and_the_mark_of_the_memory_is_whole(live, width):
+    page = live(KVCacheStepper(), width=width, height=800)
+    line = page.locator(".coming").inner_text()
     assert "(int8). Rounding makes it 0.01 % worse at unseen text: 1.8535 bits" in line
     assert "bits per byte, before 1.8533; knowing nothing is 8." in line
-    around, below = page.page.evaluate(BANDS)
+    around, below = page.evaluate(BANDS)
     assert around <= 12
     assert below < 10
     grid(page, 2)
-    type_keys(page, "Control+Home")
-    memory = page.page.locator(".panel").last
+    page.press("Control+Home")
+    memory = page.locator(".panel").last
     spot = memory.locator("[data-row][tabindex='0']")
     room = memory.locator(".scroll").bounding_box()
     ring = spot.locator(".ring").bounding_box()
@@ -774,55 +736,55 @@ LINES = """cell => { const range = document.createRange();
     range.selectNodeContents(cell); return range.getClientRects().length; }"""
 
 
-def test_numbers_of_the_table_stay_in_one_line(alive):
-    page = alive(**FINGER)
-    page.page.locator("summary", has_text="Data table").tap()
+def test_numbers_of_the_table_stay_in_one_line(live):
+    page = live(KVCacheStepper(), **FINGER)
+    page.locator("summary", has_text="Data table").tap()
     page.said()
     lines = [
         cell.evaluate(LINES)
-        for cell in page.page.locator(".tl-live td").all()
+        for cell in page.locator(".tl-live td").all()
         if re.fullmatch(r"[\d.]+", cell.inner_text())
     ]
     assert len(lines) > 30
     assert set(lines) == {1}
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.wide() <= 360
 
 
-def test_memory_speaks_of_the_chosen_model_and_plus_leaves_its_point(alive):
-    page = alive()
-    assert "; on both sides, + and − step" in page.page.locator(".keys").inner_text()
-    sides = page.page.locator(".panel")
+def test_memory_speaks_of_the_chosen_model_and_plus_leaves_its_point(live):
+    page = live(KVCacheStepper())
+    assert "; on both sides, + and − step" in page.locator(".keys").inner_text()
+    sides = page.locator(".panel")
     for view in (0, 1):  # a wide window shows all tokens
         shown = sides.nth(view).evaluate(WINDOW)
         assert len(shown["rows"]) == 13
         assert shown["earlier"] == []
     grid(page, 2)
     for key in ("Control+End", "+", "-"):
-        assert type_keys(page, key) == said_of(KVCacheStepper(selected=[2, 2, 16]))
+        assert page.press(key) == said_of(KVCacheStepper(selected=[2, 2, 16]))
         title = sides.first.locator(".title").inner_text()
         assert "reads 13 tokens" in title
-    page.page.get_by_label("Memory of").select_option(label="GPT-2 small")
+    page.get_by_label("Memory of").select_option(label="GPT-2 small")
     grid(page, 2)
     want = said_of(KVCacheStepper(memory="gpt2-small", selected=[2, 0, 16]))
-    assert type_keys(page, "Control+Home", "End", "Enter") == want
+    assert page.press("Control+Home", "End", "Enter") == want
     assert "1,024 tokens keep 37.7 MB" in want
 
 
 @pytest.mark.parametrize(("n_heads", "row"), [(4, 2), (2, 1)])
-def test_a_held_point_follows_the_chosen_model(alive, n_heads, row):
+def test_a_held_point_follows_the_chosen_model(live, n_heads, row):
     sizes = KVCacheStepper().sizes | {"n_heads": n_heads, "n_kv_heads": 1}
     own = {"sizes": sizes, "source": "yours"}
     start = KVCacheStepper(**own, memory="gpt2-small", selected=[2, 2, 9])
-    page = alive(start)
+    page = live(start)
     assert page.said() == said_of(start)
     for label, memory, at in (
         ("Llama 3.2 1B", "llama-3.2-1b", 2),
         (sizes["name"], "own", row),
     ):
-        page.page.get_by_label("Memory of").select_option(label=label)
+        page.get_by_label("Memory of").select_option(label=label)
         want = KVCacheStepper(**own, memory=memory, selected=[2, at, 9])
         assert page.said() == said_of(want)
-    assert page.page.locator(".error").is_hidden()
+    assert page.locator(".error").is_hidden()
 
 
 BARS = """root => ["without", "with"].map((side) => {
@@ -831,8 +793,8 @@ BARS = """root => ["without", "with"].map((side) => {
     return own / all; })"""
 
 
-def test_bars_grow_with_the_steps(alive):
-    page = alive(KVCacheStepper(step=0))
+def test_bars_grow_with_the_steps(live):
+    page = live(KVCacheStepper(step=0))
     first = KVCacheStepper().prompt_length
     most = multiply_adds(MANUAL_LM, first + STEPS, first + STEPS)
     for step in range(STEPS + 1):
@@ -840,7 +802,7 @@ def test_bars_grow_with_the_steps(alive):
         length = first + step
         passes = [length, 1 if step else length]
         want = [multiply_adds(MANUAL_LM, new, length) / most for new in passes]
-        bars = page.page.locator(".picture").evaluate(BARS)
+        bars = page.locator(".picture").evaluate(BARS)
         assert bars == pytest.approx(want, abs=1e-4)
-        press(page, "Step", step < STEPS)
+        page.push("Step", step < STEPS)
     assert want[0] == 1

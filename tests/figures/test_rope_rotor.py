@@ -8,14 +8,23 @@ import re
 import numpy as np
 import pytest
 import torch
-from figure_page import Shown, edges, fixed, said_of, shown_all, texts_outside
+from figure_page import (
+    Shown,
+    assert_fits,
+    edges,
+    fixed,
+    must_notice,
+    refusals,
+    said_of,
+    with_shown,
+)
 from PIL import Image
 from touch import FINGER, swipe
 
 from transformer_book.figures import RoPERotor
 from transformer_lib.positions import apply_rotary, frequencies
 
-TALL = FINGER | {"viewport": {"width": 360, "height": 1400}}
+TALL = FINGER | {"width": 360, "height": 1400}
 
 
 def random_rotor(rng: np.random.Generator) -> RoPERotor:
@@ -39,7 +48,7 @@ def random_rotor(rng: np.random.Generator) -> RoPERotor:
 def pairs() -> list[tuple[RoPERotor, Shown]]:
     rng = np.random.default_rng(0)
     rotors = [random_rotor(rng) for _ in range(60)]
-    return list(zip(rotors, shown_all(rotors), strict=True))
+    return with_shown(rotors)
 
 
 def hands_of(rotor: RoPERotor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -104,16 +113,12 @@ def test_the_numbers_are_the_librarys(pairs):
 
 def test_the_copied_program_asserts_the_pages_numbers(pairs):
     for rotor, page in pairs:
-        names = {}
-        exec(page.pytorch, names)
-        assert len(names["shown"]) == len(rotor.query) // 2
-    code = pairs[0][1].pytorch
-    for right, wrong in (
-        ("expected = torch", "expected = 1 + torch"),
-        ("parts(m + 5, n + 5)", "parts(m + 5, n + 4)"),
-    ):
-        with pytest.raises(AssertionError, match="not close"):
-            exec(code.replace(right, wrong), {})
+        assert len(page.run()["shown"]) == len(rotor.query) // 2
+    mistakes = {
+        "expected = torch": "expected = 1 + torch",
+        "parts(m + 5, n + 5)": "parts(m + 5, n + 4)",
+    }
+    must_notice(pairs[0][1].pytorch, mistakes, match="not close")
 
 
 def test_the_rule_names_only_places_that_there_are():
@@ -134,32 +139,27 @@ def test_tensors_are_unpacked_and_rounded_as_the_page_gets_them():
     torch.testing.assert_close(torch.tensor(rotor.query), query, rtol=0, atol=6e-5)
 
 
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ({"query": [1.0, 2.0]}, "the same even number .* got 2 and 8; change both by"),
-        ({"query": [1.0] * 3, "key": [1.0] * 3}, "2 to 16, got 3 and 3"),
-        ({"query": [1.0] * 18, "key": [1.0] * 18}, "2 to 16, got 18 and 18"),
-        ({"query": [], "key": []}, "2 to 16, got 0 and 0"),
-        ({"n": -1}, "n must be from 0 to 31, got -1"),
-        ({"base": 0.5}, "base must be from 1 to 1,000,000, got 0.5"),
-        ({"base": math.inf}, "base must hold finite numbers, got inf"),
-        ({"pair": 8}, "pair must be from -1 to 7, got 8"),
-    ],
+test_bad_states_say_why = refusals(
+    RoPERotor,
+    ({"query": [1.0, 2.0]}, "the same even number .* got 2 and 8; change both by"),
+    ({"query": [1.0] * 3, "key": [1.0] * 3}, "2 to 16, got 3 and 3"),
+    ({"query": [1.0] * 18, "key": [1.0] * 18}, "2 to 16, got 18 and 18"),
+    ({"query": [], "key": []}, "2 to 16, got 0 and 0"),
+    ({"n": -1}, "n must be from 0 to 31, got -1"),
+    ({"base": 0.5}, "base must be from 1 to 1,000,000, got 0.5"),
+    ({"base": math.inf}, "base must hold finite numbers, got inf"),
+    ({"pair": 8}, "pair must be from -1 to 7, got 8"),
 )
-def test_bad_states_say_why(state, message):
-    with pytest.raises(ValueError, match=message):
-        RoPERotor(**state)
 
 
 def score(page):
     """The dot product that is written on the curve."""
-    return page.page.locator("[role=img]").get_attribute("aria-label")
+    return page.locator("[role=img]").get_attribute("aria-label")
 
 
 def gap_to_curve(page, apart: int) -> float:
     """Pixels from the dot to the point of the curve at this m - n."""
-    curve, x, y = page.page.evaluate("""() => {
+    curve, x, y = page.evaluate("""() => {
       const root = document.querySelector(".tl-live").shadowRoot;
       const value = (css, name) => root.querySelector(css).getAttribute(name);
       return [value("path.total", "d"), +value(".dot", "cx"), +value(".dot", "cy")];
@@ -178,7 +178,7 @@ def dot_product(**places: int) -> str:
 
 def hands(page):
     """Where the hands of all clocks point."""
-    return page.page.locator(".hand").evaluate_all(
+    return page.locator(".hand").evaluate_all(
         "(all) => all.map((hand) => hand.getAttribute('d'))"
     )
 
@@ -186,25 +186,25 @@ def hands(page):
 def test_the_lesson_a_shift_turns_all_hands_and_keeps_the_score(live):
     page = live(RoPERotor())
     before, turned = score(page), hands(page)
-    page.button("+ 5").click()
+    page.push("+ 5")
     assert "Query at position 17, key at 14: the dot product is 0.53" in page.said()
     assert score(page) == before
     assert gap_to_curve(page, apart=3) < 0.01
     assert all(a != b for a, b in zip(hands(page), turned, strict=True))
-    page.button("− 5").click()
+    page.push("− 5")
     assert hands(page) == turned
 
 
 def readout(page):
     """What stands below the buttons: the difference, the product, both before."""
     page.said()
-    return page.page.locator(".both > *").all_inner_texts()
+    return page.locator(".both > *").all_inner_texts()
 
 
 def test_the_product_stands_beside_the_difference_now_and_before(live):
     page = live(RoPERotor())
     assert readout(page) == ["m − n = 3", "dot product 0.53", "", ""]
-    page.button("+ 5").click()
+    page.push("+ 5")
     stays = ["before: 3", "before: 0.53, it stays"]
     assert readout(page) == ["m − n = 3", "dot product 0.53", *stays]
     page.slider("Query").focus()
@@ -219,23 +219,23 @@ def test_the_product_stands_beside_the_difference_now_and_before(live):
 def test_before_is_the_state_before_the_whole_drag(live):
     page = live(RoPERotor())
     (x, y), end = lane(page, "Query")
-    page.page.mouse.move(x, y)
-    page.page.mouse.down()
+    page.mouse.move(x, y)
+    page.mouse.down()
     for share in (0.3, 0.6, 1):
-        page.page.mouse.move(x + share * (end - x), y)
+        page.mouse.move(x + share * (end - x), y)
         assert readout(page)[2:] == ["before: 3", "before: 0.53"]
     assert readout(page)[0] == "m − n = 22"
-    page.page.mouse.move(x, y)
+    page.mouse.move(x, y)
     assert readout(page) == ["m − n = 3", "dot product 0.53", "", ""]
-    page.page.mouse.move(end, y)
-    page.page.mouse.up()
-    page.button("− 5").click()
+    page.mouse.move(end, y)
+    page.mouse.up()
+    page.push("− 5")
     assert readout(page)[2] == "before: 22"
 
 
 def test_before_a_drag_is_where_the_finger_came_down(live):
     page = live(RoPERotor(m=25, n=9), **TALL)
-    page.page.touchscreen.tap(*lane(page, "Key")[0])  # another handle has the focus
+    page.touchscreen.tap(*lane(page, "Key")[0])  # another handle has the focus
     (x, y), end = lane(page, "Query")
     step = (end - x) / (31 - 25)
     stops = [(x - places * step, y) for places in (6, 11, 17, 21, 22)]
@@ -243,7 +243,7 @@ def test_before_a_drag_is_where_the_finger_came_down(live):
     assert page.said().startswith("Query at position 3, key at 9: ")
     before = dot_product(m=25, n=9)
     assert readout(page)[2:] == ["before: 16", f"before: {before}"]
-    note = page.page.locator(".title small").nth(1)
+    note = page.locator(".title small").nth(1)
     assert note.inner_text() == f"before: {before} at 16"
 
 
@@ -251,25 +251,25 @@ def test_before_is_the_state_before_a_key_was_pressed_however_long(live):
     page = live(RoPERotor())
     page.slider("Query").focus()
     for _ in range(3):  # without a keyup between them: a key that repeats
-        page.page.keyboard.down("ArrowRight")
+        page.keyboard.down("ArrowRight")
     assert readout(page)[::2] == ["m − n = 6", "before: 3"]
-    page.page.keyboard.up("ArrowRight")
+    page.keyboard.up("ArrowRight")
     page.press("ArrowRight")
     assert readout(page)[::2] == ["m − n = 7", "before: 6"]
 
 
 def test_a_phone_shows_shift_product_and_clocks_then_lanes_and_curve(live):
-    phone = FINGER | {"viewport": {"width": 344, "height": 660}}
+    phone = FINGER | {"width": 344, "height": 660}
     page = live(RoPERotor(), "<p>after</p>" * 60, **phone)  # as in the book at 360
     shift = page.button("+ 5")
     shift.evaluate("(node) => scrollTo(0, node.getBoundingClientRect().top - 64)")
     shift.tap()  # it stands below a header of 56 pixels
     page.said()
     both, told, query, curve = (
-        edges(page.page.locator(part))
+        edges(page.locator(part))
         for part in (".both", ".told", ".lane[data-part=query]", "svg[role=img]")
     )
-    faces = [edges(face) for face in page.page.locator("circle.thin").all()]
+    faces = [edges(face) for face in page.locator("circle.thin").all()]
     assert both.top > 64
     assert all(both.bottom < face.top for face in faces)
     assert all(face.bottom < told.top for face in faces)
@@ -290,10 +290,10 @@ CLEARED = """() => [...document.querySelector(".tl-live").shadowRoot
 @pytest.mark.parametrize("places", [{"m": 12, "n": 9}, {"m": 0, "n": 31}])
 def test_no_line_runs_through_a_label(live, places, options, theme):
     page = live(RoPERotor(**places), theme=theme, **options)
-    labels = page.page.evaluate(CLEARED)
+    labels = page.evaluate(CLEARED)
     assert len(labels) == 3
     for place in labels:
-        picture = Image.open(io.BytesIO(page.page.screenshot(clip=place)))
+        picture = Image.open(io.BytesIO(page.screenshot(clip=place)))
         tones = picture.convert("L").getextrema()
         assert tones[1] - tones[0] <= 3  # the ground is smooth to a shade or two
 
@@ -302,20 +302,19 @@ def test_shift_stops_at_the_ends(live):
     page = live(RoPERotor(m=27, n=4))
     for name in ("− 5", "+ 5"):
         assert page.button(name).is_disabled()
-    shift = page.page.get_by_role("group", name="Shift both by 5")
+    shift = page.get_by_role("group", name="Shift both by 5")
     assert shift.locator(".name").last.inner_text() == "only 0 to 31"
     page.slider("Key").focus()
     page.press("ArrowRight")
     assert page.button("− 5").is_enabled()
     page.slider("Query").focus()
     page.press("ArrowLeft")
-    page.said()
     assert shift.locator(".name").last.inner_text() == ""
 
 
 def test_keys_move_query_and_key_alone(live):
     page = live(RoPERotor())
-    query, key = page.page.get_by_role("slider", name="position").all()
+    query, key = page.slider("position").all()
     before = hands(page)
     query.focus()
     for pressed, m in (("ArrowRight", 13), ("PageUp", 18), ("End", 31), ("Home", 0)):
@@ -332,21 +331,21 @@ def test_keys_move_query_and_key_alone(live):
 
 def lane(page, name):
     """The middle of a lane's knob, and the x of the last position."""
-    lane = page.page.locator(".lane", has=page.slider(name))
+    lane = page.locator(".lane", has=page.slider(name))
     knob, band = edges(lane.locator(".knob")), edges(lane.locator("> rect"))
     place = ((knob.left + knob.right) / 2, (knob.top + knob.bottom) / 2)
     return place, band.right - 18
 
 
 def test_a_drag_moves_one_of_them(live):
-    page = live(RoPERotor(), viewport=TALL["viewport"])
+    page = live(RoPERotor(), width=360, height=1400)
     (x, y), end = lane(page, "Key")
-    page.page.mouse.move(x, y)
-    page.page.mouse.down()
-    page.page.mouse.move(end - 30, y + 90)
-    page.page.mouse.move(end + 15, y + 90)
-    page.page.mouse.up()
-    page.page.mouse.move(100, y)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(end - 30, y + 90)
+    page.mouse.move(end + 15, y + 90)
+    page.mouse.up()
+    page.mouse.move(100, y)
     assert "Query at position 12, key at 31: the dot product" in page.said()
 
 
@@ -355,17 +354,17 @@ def test_a_finger_moves_one_of_them(live):
     (x, y), end = lane(page, "Query")
     swipe(page.page, (x, y), (x + 20, y + 2), (end - 40, y + 6), (end, y + 6))
     assert "Query at position 31, key at 9: the dot product" in page.said()
-    assert page.page.evaluate("[scrollX, scrollY]") == [0, 0]
+    assert page.evaluate("[scrollX, scrollY]") == [0, 0]
 
 
 def test_a_held_pair_shows_its_own_curve(live):
     page = live(RoPERotor())
-    curve = page.page.locator("path.part")
+    curve = page.locator("path.part")
     assert curve.get_attribute("d") == ""
     page.grid().focus()
     page.press("ArrowRight", "Enter")
     assert curve.get_attribute("d").startswith("M48 ")
-    assert "dashed: pair 1" in page.page.locator(".title small").last.inner_text()
+    assert "dashed: pair 1" in page.locator(".title small").last.inner_text()
 
 
 @pytest.mark.parametrize("half", [1, 3, 8])
@@ -373,22 +372,21 @@ def test_a_held_pair_shows_its_own_curve(live):
 def test_every_number_of_clocks_fits(live, half, width):
     vector = [0.0, *[1.0] * (2 * half - 1)]
     rotor = RoPERotor(vector, vector[::-1], m=31, n=0)
-    page = live(rotor, viewport={"width": width, "height": 640})
-    assert page.page.locator(".hand").count() == 2 * half
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert texts_outside(page.page) == []
+    page = live(rotor, width=width, height=640)
+    assert page.locator(".hand").count() == 2 * half
+    assert_fits(page, width)
 
 
 def test_vectors_of_zeros_are_drawn(live):
     page = live(RoPERotor([0.0] * 4, [0.0] * 4, pair=0))
     assert "Query or key is 0; this pair adds 0.00" in page.said()
-    assert page.page.locator(".error").is_hidden()
+    assert page.locator(".error").is_hidden()
 
 
 def test_to_hold_a_pair_moves_nothing_on_a_phone(live):
     page = live(RoPERotor(), **FINGER)
-    clocks = page.page.locator(".panel").first
+    clocks = page.locator(".panel").first
     before = clocks.bounding_box()
-    page.page.locator("[data-col='1']").dispatch_event("click")
+    page.locator("[data-col='1']").dispatch_event("click")
     assert page.said().startswith("Pair 1, ")
     assert clocks.bounding_box() == before

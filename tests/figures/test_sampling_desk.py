@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import said_of, shown, shown_all
-from inference_jobs import shipped
-from page_numbers import (
+from figure_page import (
     assert_fits,
-    assert_mistakes_stop,
-    button,
-    living,
+    must_notice,
     page_calls,
-    press,
+    refusals,
     run_script,
+    said_of,
+    shown,
+    with_shown,
 )
+from inference_jobs import shipped
 from playwright.sync_api import expect
 from sampling_reference import (
     LONGER,
@@ -72,8 +72,6 @@ done(job.map((state, i) => {
 }));
 """
 
-alive = living(SamplingDesk)
-
 
 def share(ids):
     """The share of runs of four tokens that stood there before."""
@@ -117,7 +115,7 @@ def answers():
         SamplingDesk(count=100),
         SamplingDesk(temperature=1, top_k=0),
     ]
-    return list(zip(made, shown_all(made), strict=True))
+    return with_shown(made)
 
 
 def test_shares_draws_and_table_are_those_of_the_library(answers):
@@ -244,7 +242,7 @@ def test_the_end_of_a_text_begins_with_a_word():
 
 def test_copied_pytorch_runs_and_asserts_the_state(answers):
     for _, page in [*answers[::7], *answers[-2:]]:
-        exec(page.pytorch, {})
+        page.run()
 
 
 def test_copied_pytorch_fails_when_a_number_is_wrong(answers):
@@ -256,7 +254,7 @@ def test_copied_pytorch_fails_when_a_number_is_wrong(answers):
         "(logits, [0.": "(logits, [1.",
     }
     code = next(page.pytorch for d, page in answers if d.source == MODEL and d.count)
-    assert_mistakes_stop(code, mistakes)
+    must_notice(code, mistakes)
 
 
 @pytest.fixture(scope="module")
@@ -322,33 +320,25 @@ OTHER = {"source": "Python"}
 LONG = "text must be 1 to 160 tokens long, got"
 
 
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ({"temperature": -0.1}, "temperature must be from 0 to 2, got -0.1"),
-        ({"temperature": math.nan}, "temperature must be from 0 to 2, got nan"),
-        ({"top_k": 51}, "top_k must be from 0 to 50, got 51"),
-        ({"top_p": 0.0}, "top_p must be from 0.01 to 1, got 0.0"),
-        ({"min_p": 1.5}, "min_p must be from 0 to 1, got 1.5"),
-        ({"seed": 0}, "seed must be from 1 to 1000, got 0"),
-        ({"count": 1001}, "count must be from 0 to 1000, got 1001"),
-        ({**OTHER, "drawn": [-1]}, "drawn must be from 0 to 505, got -1"),
-        ({**OTHER, "drawn": [0] * 161}, "drawn must be at most 160, got 161"),
-        ({"drawn": [0] * 160}, f"{LONG} 165"),
-        ({"text": ""}, f"{LONG} 0"),
-        ({"text": "東" * 100}, f"{LONG} 300"),
-        ({"text": "a\ud800"}, "text must be valid Unicode"),
-    ],
+test_bad_states_say_why = refusals(
+    SamplingDesk,
+    ({"temperature": math.nan}, "temperature must be from 0 to 2, got nan"),
+    ({"top_k": 51}, "top_k must be from 0 to 50, got 51"),
+    ({"top_p": 0.0}, "top_p must be from 0.01 to 1, got 0.0"),
+    ({"min_p": 1.5}, "min_p must be from 0 to 1, got 1.5"),
+    ({"seed": 0}, "seed must be from 1 to 1000, got 0"),
+    ({"count": 1001}, "count must be from 0 to 1000, got 1001"),
+    ({**OTHER, "drawn": [-1]}, "drawn must be from 0 to 505, got -1"),
+    ({**OTHER, "drawn": [0] * 161}, "drawn must be at most 160, got 161"),
+    ({"drawn": [0] * 160}, f"{LONG} 165"),
+    start=False,
 )
-def test_bad_states_say_why(state, message):
-    desk = SamplingDesk()
-    before = desk.state()
-    with pytest.raises(ValueError, match=message):
-        desk.update(**state)
-    assert desk.state() == before
-    if "text" in state:  # nor does a desk open on it
-        with pytest.raises(ValueError, match=message):
-            SamplingDesk(**state)
+test_bad_texts_say_why = refusals(
+    SamplingDesk,
+    ({"text": ""}, f"{LONG} 0"),
+    ({"text": "東" * 100}, f"{LONG} 300"),
+    ({"text": "a\ud800"}, "text must be valid Unicode"),
+)
 
 
 def test_python_answers_when_the_text_changes():
@@ -402,50 +392,50 @@ def test_controls_drive_the_desk():
 
 
 def type_text(page, text):
-    page.page.get_by_label("Your text").fill(text)
+    page.get_by_label("Your text").fill(text)
     return page.said()
 
 
 def is_off(page, *names):
-    return [button(page, name).is_disabled() for name in names]
+    return [page.button(name).is_disabled() for name in names]
 
 
 def trap_shuts(page):
     """Wait until both continuations are written."""
-    page.page.locator(".say", has_text="greedy repeats").wait_for()
+    page.locator(".say", has_text="greedy repeats").wait_for()
     return page.said()
 
 
 def panels(page):
     """The two continuations, when they are written."""
-    return page.page.locator(".panel", has_text="repeats, underlined").all()
+    return page.locator(".panel", has_text="repeats, underlined").all()
 
 
-def test_a_typed_text_is_answered_in_the_page(alive):
-    page = alive()
-    note = page.page.locator(".picture .title small").last
+def test_a_typed_text_is_answered_in_the_page(live):
+    page = live(SamplingDesk())
+    note = page.locator(".picture .title small").last
     assert note.inner_text() == "outlined before, filled after"
     for text in ("An exception", "The value of the", *HOSTILE.values(), "If the"):
         said = type_text(page, text)
-        assert page.page.locator(".error").is_hidden()
+        assert page.locator(".error").is_hidden()
         if text in ("", HOSTILE["combining"]):
             continue
         kept = text.replace("\x00", "")[:300]
         if kept == text:
             assert said == said_of(SamplingDesk(text)), text
     assert type_text(page, "").startswith(NO_TEXT)
-    assert page.page.get_by_label("Your text").input_value() == ""
+    assert page.get_by_label("Your text").input_value() == ""
     assert note.inner_text() == "of another text"
-    told = page.page.locator(".controls .title small")
+    told = page.locator(".controls .title small")
     assert told.inner_text() == "There is no text: type one."
     assert type_text(page, "If the") == said_of(SamplingDesk("If the"))
     assert note.inner_text() == "outlined before, filled after"
 
 
-def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(alive):
-    page = alive(SamplingDesk(trap=True))
+def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(live):
+    page = live(SamplingDesk(trap=True))
     start = trap_shuts(page)
-    traps = page.page.locator(".picture .panel", has_text="waits")
+    traps = page.locator(".picture .panel", has_text="waits")
     long = "This text is too long: 300 tokens, at most 160. "
     for text, why in (("東" * 100, long), ("", NO_TEXT)):
         said = type_text(page, text)
@@ -459,39 +449,39 @@ def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(alive):
         assert trap_shuts(page) == start
         assert traps.count() == 0
     type_text(page, "")
-    assert not press(page, "Close trap").endswith("waits.")
+    assert not page.push("Close trap").endswith("waits.")
     assert [trap.is_visible() for trap in traps.all()] == [False, False]
     assert is_off(page, "Greedy trap") == [True]
     type_text(page, "If the")
-    assert press(page, "Draw 100") == said_of(SamplingDesk("If the", count=100))
+    assert page.push("Draw 100") == said_of(SamplingDesk("If the", count=100))
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_tokens_are_counted_and_nothing_is_empty_below_the_text(alive, width):
-    page = alive(viewport={"width": width, "height": 800})
-    panel = page.page.locator(".controls .panel")
-    top = button(page, "Draw 1").bounding_box()["y"]
+def test_tokens_are_counted_and_nothing_is_empty_below_the_text(live, width):
+    page = live(SamplingDesk(), width=width, height=800)
+    panel = page.locator(".controls .panel")
+    top = page.button("Draw 1").bounding_box()["y"]
     for said in ("0 tokens added", "1 token added", "2 tokens added"):
         assert panel.locator("small").inner_text() == said
         last = panel.locator("text").last.bounding_box()
         bottom = panel.bounding_box()["y"] + panel.bounding_box()["height"]
         assert bottom - last["y"] - last["height"] < 8
-        press(page, "Draw 1")
-    assert button(page, "Draw 1").bounding_box()["y"] == top
+        page.push("Draw 1")
+    assert page.button("Draw 1").bounding_box()["y"] == top
 
 
-def test_draws_extend_the_text_and_back_takes_them_away(alive):
-    page = alive(SamplingDesk(seed=4))
+def test_draws_extend_the_text_and_back_takes_them_away(live):
+    page = live(SamplingDesk(seed=4))
     start = page.said()
-    said = press(page, "Draw 1", 3)
-    assert page.page.locator(".controls rect.piece").count() == 3
+    said = page.push("Draw 1", 3)
+    assert page.locator(".controls rect.piece").count() == 3
     desk, drawn = SamplingDesk(seed=4), []
     for u in itertools.islice(draws(4), 3):
         desk.drawn = drawn
         order, _, after, _ = distribution(desk)
         drawn = [*drawn, order[places(torch.tensor(after), [u])[0]]]
     assert said == said_of(SamplingDesk(seed=4, drawn=drawn))
-    assert press(page, "Back", 3) == start
+    assert page.push("Back", 3) == start
     assert is_off(page, "Back") == [True]
 
 
@@ -500,11 +490,11 @@ SETTING += ({"top_k": 1}, {"top_p": 0.3}, {"min_p": 0.5}, {"count": 100})
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_lengths_compare_from_state_to_state(alive, width):
+def test_lengths_compare_from_state_to_state(live, width):
     desks = [SamplingDesk(**setting) for setting in SETTING]
-    page = alive(*desks, viewport={"width": width, "height": 800})
+    page = live(*desks, width=width, height=800)
     for nth, desk in enumerate(desks):
-        live = page.page.locator(".tl-figure").nth(nth)
+        live = page.locator(".tl-figure").nth(nth)
         live.scroll_into_view_if_needed()
         figure = live.locator(".fig")
         start, half, end = figure.locator(".picture text[y='9']").all()
@@ -520,7 +510,7 @@ def test_lengths_compare_from_state_to_state(alive, width):
 
 
 def test_both_continuations_stand_side_by_side(visit, put):
-    page = visit(viewport={"width": 1280, "height": 720})
+    page = visit(width=1280, height=720)
     style = "<style>html{font-size:17px}</style>"
     page.open(put(style, SamplingDesk(trap=True).html()))
     trap_shuts(page)
@@ -529,26 +519,26 @@ def test_both_continuations_stand_side_by_side(visit, put):
     assert greedy["x"] + greedy["width"] < sampled["x"]
 
 
-def test_a_hundred_draws_are_counted_and_the_button_says_that_there_are_some(alive):
-    page = alive()
-    name = page.page.get_by_role("button", name="Draw 100")
+def test_a_hundred_draws_are_counted_and_the_button_says_that_there_are_some(live):
+    page = live(SamplingDesk())
+    name = page.get_by_role("button", name="Draw 100")
     assert name.inner_text() == "Draw 100"
     for count in (100, 200):
         name.click()
         assert page.said() == said_of(SamplingDesk(count=count))
         assert name.inner_text() == "Draw 100 more"
-    shown = page.page.locator(".picture text", has_text="×").all_text_contents()
+    shown = page.locator(".picture text", has_text="×").all_text_contents()
     assert sum(int(text[:-1]) for text in shown) == 200
 
 
-def test_the_trap_shuts_in_the_page(alive):
-    page = alive()
-    press(page, "Greedy trap")
+def test_the_trap_shuts_in_the_page(live):
+    page = live(SamplingDesk())
+    page.push("Greedy trap")
     assert trap_shuts(page) == trapped(SamplingDesk(trap=True))
     greedy, sampled = panels(page)
     assert greedy.locator(".under").count() > 80
     assert sampled.locator(".under").count() < 10
-    assert "repeats" not in press(page, "Close trap")
+    assert "repeats" not in page.push("Close trap")
     assert greedy.is_hidden()
 
 
@@ -559,9 +549,9 @@ TRAP = """panel => [...panel.querySelectorAll("text")].reduce((lines, text) => {
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])
-def test_lines_of_the_trap_begin_with_words(alive, width):
+def test_lines_of_the_trap_begin_with_words(live, width):
     desk = SamplingDesk("Before this, an old exc", trap=True)
-    page = alive(desk, viewport={"width": width, "height": 6000})
+    page = live(desk, width=width, height=6000)
     trap_shuts(page)
     for panel, ids in zip(panels(page), continuations(desk), strict=True):
         said = "".join(desk.tokens[i] for i in ids)
@@ -579,30 +569,28 @@ OPEN = """() => { const root = document.querySelector(".tl-live").shadowRoot;
   return Promise.resolve().then(() => root.querySelector(".say").textContent); }"""
 
 
-def test_a_trap_that_is_being_written_says_so(alive):
-    said = alive().page.evaluate(OPEN)
+def test_a_trap_that_is_being_written_says_so(live):
+    said = live(SamplingDesk()).page.evaluate(OPEN)
     assert said.endswith("The greedy trap is being written.")
 
 
-def test_without_weights_the_stored_state_stays(alive):
-    page = alive(model=False)
-    line = page.page.locator(".coming", has_text="did not come").inner_text()
-    assert line.startswith('Stored numbers: the model "manual-lm" did not come')
+def test_without_weights_the_stored_state_stays(live):
+    page = live(SamplingDesk(), model=False)
     assert page.said() == said_of(SamplingDesk())
-    assert press(page, "Draw 100") == said_of(SamplingDesk(count=100))
-    assert press(page, "Draw 1").startswith("This text waits for the model. ")
-    assert press(page, "Greedy trap").endswith(WAITS)
-    assert page.page.get_by_role("button", name="Draw 100").is_disabled()
+    assert page.push("Draw 100") == said_of(SamplingDesk(count=100))
+    assert page.push("Draw 1").startswith("This text waits for the model. ")
+    assert page.push("Greedy trap").endswith(WAITS)
+    assert page.get_by_role("button", name="Draw 100").is_disabled()
 
 
 def test_pythons_numbers_ask_for_no_model(visit, put):
     page = visit()
     asked = []
-    page.page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: asked.append(request.url))
     page.open(put(own([2.0, 1.0, 0.0]).html()))
-    assert page.page.get_by_text("These numbers come from Python.").is_visible()
+    assert page.get_by_text("These numbers come from Python.").is_visible()
     assert is_off(page, "Greedy trap") == [True]
-    assert press(page, "Draw 1").startswith(
+    assert page.push("Draw 1").startswith(
         "Python answers other texts, where it runs. The numbers of another text stay."
     )
     assert not any("weights" in url for url in asked)
@@ -610,7 +598,7 @@ def test_pythons_numbers_ask_for_no_model(visit, put):
 
 def pull(page, name, value):
     """Pull a slider with a finger, from where its thumb is to a value."""
-    slider = page.page.get_by_role("slider", name=name)
+    slider = page.slider(name)
     # clear of the sentence
     slider.evaluate("slider => slider.scrollIntoView({ block: 'center' })")
     box = slider.bounding_box()
@@ -624,10 +612,10 @@ def pull(page, name, value):
     return page.said()
 
 
-def test_a_finger_can_do_what_is_to_be_tried(alive):
-    page = alive(**FINGER)
+def test_a_finger_can_do_what_is_to_be_tried(live):
+    page = live(SamplingDesk(), **FINGER)
     want = SamplingDesk(count=100)
-    button(page, "Draw 100").tap()
+    page.button("Draw 100").tap()
     for temperature in (0.0, 2.0, 0.7):
         want.temperature = temperature
         assert pull(page, "Temperature", temperature) == said_of(want)
@@ -636,14 +624,14 @@ def test_a_finger_can_do_what_is_to_be_tried(alive):
     assert pull(page, "top-p", 0.8) == said_of(want)
     stay = "12 tokens stay; at temperature 0.7 they had 82 % before 494 others were"
     assert stay in page.said()
-    top = page.page.locator(".sliders").bounding_box()["y"]
-    bars = page.page.locator(".picture .panel:visible").bounding_box()
+    top = page.locator(".sliders").bounding_box()["y"]
+    bars = page.locator(".picture .panel:visible").bounding_box()
     assert bars["y"] + bars["height"] - top < 740  # seen together
-    button(page, "Greedy trap").tap()
+    page.button("Greedy trap").tap()
     want.trap = True
     assert trap_shuts(page) == trapped(want)
-    top = button(page, "Close trap").bounding_box()["y"]
-    opened = page.page.locator(".picture .panel:visible").all()
+    top = page.button("Close trap").bounding_box()["y"]
+    opened = page.locator(".picture .panel:visible").all()
     titles = [panel.locator("b").inner_text().strip() for panel in opened]
     assert titles == ["Greedy", "Sampled", "Next token"]
     sampled = opened[1].bounding_box()
@@ -651,34 +639,34 @@ def test_a_finger_can_do_what_is_to_be_tried(alive):
 
 
 @pytest.mark.parametrize(("top_k", "rows"), [(1, 1), (11, 11), (12, 12)])
-def test_the_line_of_the_cut_stands_below_what_stays(alive, top_k, rows):
-    page = alive(SamplingDesk(top_k=top_k))
-    line = page.page.locator(".cut").bounding_box()["y"]
-    last = page.page.locator("[data-row]").nth(rows - 1).bounding_box()
+def test_the_line_of_the_cut_stands_below_what_stays(live, top_k, rows):
+    page = live(SamplingDesk(top_k=top_k))
+    line = page.locator(".cut").bounding_box()["y"]
+    last = page.locator("[data-row]").nth(rows - 1).bounding_box()
     assert line >= last["y"] + last["height"] - 3
-    assert page.page.get_by_text("✂ top-k").is_visible()
-    page.page.get_by_role("slider", name="top-k").press("End")
+    assert page.get_by_text("✂ top-k").is_visible()
+    page.slider("top-k").press("End")
     page.said()
-    assert page.page.get_by_text("✂").count() == 0
-    assert page.page.get_by_text("494 stay").is_visible()
+    assert page.get_by_text("✂").count() == 0
+    assert page.get_by_text("494 stay").is_visible()
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])
-def test_every_width_fits(alive, width):
+def test_every_width_fits(live, width):
     wide = own([1.0] * 40, temperature=1, top_k=20, count=1000)
     sharp = SamplingDesk(temperature=0.05, top_k=0, min_p=0.9, count=1000, trap=True)
     long = SamplingDesk("東京" * 20, drawn=[300] * 30)
-    page = alive(sharp, wide, long, viewport={"width": width, "height": 6000})
-    expect(page.page.locator("[data-mounted]")).to_have_count(3)
+    page = live(sharp, wide, long, width=width, height=6000)
+    expect(page.locator("[data-mounted]")).to_have_count(3)
     trap_shuts(page)
     assert_fits(page, width)
 
 
-def test_no_temperature_shrinks_the_layout_of_a_phone(alive):
-    page = alive(viewport={"width": 360, "height": 684})
+def test_no_temperature_shrinks_the_layout_of_a_phone(live):
+    page = live(SamplingDesk(), width=360, height=684)
     tops = set()
     for temperature in ("0", "0.7", "1"):
-        page.page.get_by_role("slider", name="Temperature").fill(temperature)
+        page.slider("Temperature").fill(temperature)
         page.said()
-        tops.add(page.page.locator(".foot").evaluate("foot => foot.offsetTop"))
+        tops.add(page.locator(".foot").evaluate("foot => foot.offsetTop"))
     assert len(tops) == 1

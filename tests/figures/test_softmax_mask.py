@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from figure_page import Shown, edges, fixed, shown_all
+from figure_page import Shown, edges, fixed, must_notice, shown_all, with_shown
 from playwright.sync_api import expect
 from touch import FINGER
 
@@ -62,7 +62,7 @@ def pairs() -> list[tuple[SoftmaxMask, Shown]]:
                 selected=rng.integers(n, size=2 if rng.random() < 0.7 else 0),
             )
         )
-    return list(zip(made, shown_all(made), strict=True))
+    return with_shown(made)
 
 
 def test_the_numbers_are_pytorch_s(pairs):
@@ -93,12 +93,9 @@ def test_the_table_holds_these_numbers(pairs):
 
 def test_the_copied_program_asserts_the_pages_numbers(pairs):
     for figure, page in pairs:
-        names: dict[str, torch.Tensor] = {}
-        exec(page.pytorch, names)
-        assert names["weights"].shape == (len(figure.tokens),) * 2
-    code = page.pytorch.replace("shown = torch.tensor([", "shown = 1 + torch.tensor([")
-    with pytest.raises(AssertionError, match="not close"):
-        exec(code, {})
+        assert page.run()["weights"].shape == (len(figure.tokens),) * 2
+    mistakes = {"shown = torch.tensor([": "shown = 1 + torch.tensor(["}
+    must_notice(page.pytorch, mistakes, match="not close")
 
 
 @pytest.mark.parametrize("factor", [1, 100, -100])
@@ -226,9 +223,9 @@ def test_a_sum_beside_one_is_seen_to_be_none(live):
     made = [SoftmaxMask(**NEAR, scores=[[4, low], [0, 0]]) for low in cases]
     exact = [page.rows[0][-1] for page in shown_all(made)]
     assert exact == [in_table for _, in_table in cases.values()]
-    page = live(*made, viewport={"width": 1280, "height": 3000})
+    page = live(*made, width=1280, height=3000)
     for nth, (seen, _) in enumerate(cases.values()):
-        figure = page.page.locator(".tl-figure").nth(nth)
+        figure = page.locator(".tl-figure").nth(nth)
         sums = figure.get_by_role("gridcell", name="row sum")
         expect(sums).to_have_text([seen, "1.00"])
         labels = [node.get_attribute("aria-label") for node in sums.all()]
@@ -249,12 +246,12 @@ MIDDLES = """() => [...document.querySelector(".tl-live").shadowRoot
 
 def test_a_phone_shows_temperature_weights_scores_and_sentence_at_once(live):
     page = live(SoftmaxMask(), **FINGER)
-    at = page.page.evaluate(TOPS)
+    at = page.evaluate(TOPS)
     order = sorted(at, key=lambda name: at[name][0])
     assert order == ["select", "Weights", "slider", "Scores", "held", "say"]
     three_lines = 68
     assert at["say"][0] + three_lines - at["Weights"][0] < 684 - 12
-    stops = page.page.evaluate(MIDDLES)  # Tab goes down
+    stops = page.evaluate(MIDDLES)  # Tab goes down
     assert len(stops) == 6
     assert stops == sorted(stops)
 
@@ -263,8 +260,8 @@ def test_a_phone_shows_each_control_with_all_weights(live):
     page = live(SoftmaxMask(naive=True), **FINGER, reduced_motion="reduce")
     page.button("Scores × 100").tap()
     page.said()
-    at = page.page.evaluate(TOPS)
-    told = page.page.locator(".told").bounding_box()["height"]
+    at = page.evaluate(TOPS)
+    told = page.locator(".told").bounding_box()["height"]
     assert told > 80  # four lines
     seen = 660 - 56 - told  # between a sticky header and the sentence
     assert at["Weights"][1] - at["select"][0] < seen - 100
@@ -275,10 +272,10 @@ def test_turned_a_phone_has_the_matrices_side_by_side_and_keeps_the_focus(live):
     page = live(SoftmaxMask(), **FINGER)
     slider = page.slider("Temperature")
     slider.focus()
-    page.page.set_viewport_size({"width": 740, "height": 360})
-    page.page.wait_for_function(f"() => ({TOPS})().Weights[0] === ({TOPS})().Scores[0]")
+    page.set_viewport_size({"width": 740, "height": 360})
+    page.wait_for_function(f"() => ({TOPS})().Weights[0] === ({TOPS})().Scores[0]")
     scores, weights = (
-        edges(page.page.locator(f"[aria-label^={name}]").first)
+        edges(page.locator(f"[aria-label^={name}]").first)
         for name in ("Scores", "Weights")
     )
     assert scores.left < weights.left
@@ -304,12 +301,10 @@ PUT = """([t, order, axis, naive]) => {
 @pytest.mark.parametrize("width", [320, 360, 390, 412, 480, 600, 680, 768])
 def test_no_choice_makes_the_formula_jump(live, width, finger):
     options = FINGER if finger else {}
-    page = live(
-        SoftmaxMask(), **options | {"viewport": {"width": width, "height": 740}}
-    )
+    page = live(SoftmaxMask(), **options | {"width": width, "height": 740})
     heights, texts = set(), set()
     for state in itertools.product((0, 1), (0, 1), (0, 1), (False, True)):
-        height, text = page.page.evaluate(PUT, state)
+        height, text = page.evaluate(PUT, state)
         temperature, _, _, naive = state
         assert ("T → 0" in text) == (temperature == 0 and not naive)  # the limit
         heights.add(height)
@@ -320,9 +315,9 @@ def test_no_choice_makes_the_formula_jump(live, width, finger):
 
 def test_a_note_says_whether_the_rows_sum_to_1(live, put):
     page = live(SoftmaxMask(**LATE))
-    note = page.page.locator(".title small", has_text="sum")
+    note = page.locator(".title small", has_text="sum")
     assert note.inner_text() == "✗ 4 rows do not sum to 1"
-    page.button("Scores × 100").click()
+    page.push("Scores × 100")
     expect(note).to_have_text("✓ each row sums to 1, by chance")
     page.open(put(SoftmaxMask(**LUCK).html()))
     assert note.inner_text() == "✗ 1 row does not sum to 1"
@@ -330,13 +325,13 @@ def test_a_note_says_whether_the_rows_sum_to_1(live, put):
 
 def test_what_is_done_to_the_held_cell_names_it(live):
     page = live(SoftmaxMask())
-    held = page.page.get_by_role("group", name="Held cell")
+    held = page.get_by_role("group", name="Held cell")
     page.grid().focus()
     page.press("Enter")  # the first one keeps what is held
     expect(held).to_contain_text("Held: query “slept”, key “cat”.")
     page.press("Escape")
     expect(held).to_contain_text("Tap a cell to change its score.")
-    cell = page.page.locator("[data-row='1'][data-col='0']").first
+    cell = page.locator("[data-row='1'][data-col='0']").first
     cell.click()
     expect(held).to_contain_text("Held: query “cat”, key “The”.")
     held.get_by_role("spinbutton", name="score").fill("5")

@@ -9,15 +9,7 @@ from itertools import islice
 
 import pytest
 import torch
-from figure_page import said_of, shown, shown_all
-from page_numbers import (
-    assert_fits,
-    assert_mistakes_stop,
-    button,
-    living,
-    press,
-    type_keys,
-)
+from figure_page import assert_fits, must_notice, said_of, shown, shown_all, with_shown
 from playwright.sync_api import expect
 from tolerances import RECORD_TOLERANCE, assert_near
 from torch.optim import AdamW
@@ -42,8 +34,6 @@ FALL = 420
 FALLEN = 15  # number of the step of the fall
 LAST = 21  # number of the last step of the shipped record
 EVEN = [[100], [50, 50], [34, 33, 33], [25, 25, 25, 25]]
-
-alive = living(TrainScrub)
 
 
 def scores_of(maps):
@@ -125,7 +115,7 @@ def figures():
 @pytest.fixture(scope="module")
 def answers():
     made = figures()
-    return list(zip(made, shown_all(made), strict=True))
+    return with_shown(made)
 
 
 def below(record, share):
@@ -226,8 +216,7 @@ def test_each_relation_of_a_query_to_a_key_is_said():
 def test_copied_pytorch_runs_and_asserts_the_state(answers):
     """Of what was seen, and no more."""
     for figure, page in answers:
-        names = {}
-        exec(page.pytorch, names)
+        names = page.run()
         assert names["text"] == [*figure.record["tokens"], *figure.record["tokens"]]
         assert names["steps"].tolist() == [row[0] for row in page.rows]
 
@@ -240,7 +229,7 @@ def test_copied_pytorch_fails_when_a_number_is_wrong(answers):
         "induction_score(induction, 8)": "induction_score(induction, 7)",
     }
     code = next(page.pytorch for figure, page in answers if figure.frame == LAST)
-    assert_mistakes_stop(code, mistakes)
+    must_notice(code, mistakes)
 
 
 def test_the_first_steps_come_out_again():
@@ -432,11 +421,11 @@ def test_bad_states_say_why(name, value, message):
 
 
 def slider(page):
-    return page.page.get_by_role("slider", name="Training step")
+    return page.slider("Training step")
 
 
 def mark(page):
-    return page.page.get_by_role("slider", name="Your prediction")
+    return page.slider("Your prediction")
 
 
 def at_mark(page):
@@ -450,118 +439,118 @@ def is_about(page, step):
 
 def drawn_to(page):
     """Right end of the curve of the second copy, and where the future begins."""
-    curve = page.page.locator(".curve.solid").first.get_attribute("d")
-    future = page.page.locator(".future").first.get_attribute("x")
+    curve = page.locator(".curve.solid").first.get_attribute("d")
+    future = page.locator(".future").first.get_attribute("x")
     return float(curve.split("L")[-1].split("M")[-1].split()[0]), float(future)
 
 
-def test_the_reader_predicts_then_looks(alive):
-    page = alive()
-    hidden = page.page.get_by_text("hidden until you train", exact=True)
-    answer = page.page.locator("text=420: below half of the first copy")
+def test_the_reader_predicts_then_looks(live):
+    page = live(TrainScrub())
+    hidden = page.get_by_text("hidden until you train", exact=True)
+    answer = page.locator("text=420: below half of the first copy")
     assert (hidden.count(), answer.count()) == (1, 0)
-    tip = page.page.locator(".try").inner_text()
+    tip = page.locator(".try").inner_text()
     assert "Drag the mark there first. Then train, by the slider under" in tip
     mark(page).focus()
     assert at_mark(page) == "none yet"
     predicted = said_of(TrainScrub(predicted=120))
-    assert type_keys(page, *["ArrowRight"] * 12) == predicted
+    assert page.press(*["ArrowRight"] * 12) == predicted
     assert at_mark(page) == "step 120"
-    assert type_keys(page, "Escape") == said_of(TrainScrub())
+    assert page.press("Escape") == said_of(TrainScrub())
     assert at_mark(page) == "none yet"
-    assert type_keys(page, *["ArrowRight"] * 12) == predicted
+    assert page.press(*["ArrowRight"] * 12) == predicted
     slider(page).focus()
-    assert type_keys(page, "End") == said_of(TrainScrub(frame=LAST, predicted=120))
+    assert page.press("End") == said_of(TrainScrub(frame=LAST, predicted=120))
     assert (hidden.count(), answer.count()) == (0, 1)
-    assert press(page, "Reset") == said_of(TrainScrub())
+    assert page.push("Reset") == said_of(TrainScrub())
     mark(page).focus()
-    assert type_keys(page, "ArrowRight") == said_of(TrainScrub(predicted=10))
+    assert page.press("ArrowRight") == said_of(TrainScrub(predicted=10))
 
 
 @pytest.mark.parametrize("predicted", [120, -1])
-def test_who_has_seen_the_answer_predicts_no_more(alive, predicted):
-    page = alive(TrainScrub(frame=FALLEN - 1, predicted=predicted))
+def test_who_has_seen_the_answer_predicts_no_more(live, predicted):
+    page = live(TrainScrub(frame=FALLEN - 1, predicted=predicted))
     assert mark(page).get_attribute("aria-disabled") is None
     told = said_of(TrainScrub(frame=FALLEN, predicted=predicted))
-    assert press(page, "Step") == told
+    assert page.push("Step") == told
     assert mark(page).get_attribute("aria-disabled") == "true"
     mark(page).focus()
-    assert page.page.locator(".flag:focus").count() == 0  # and answers no key
-    assert type_keys(page, "Home") == told
+    assert page.locator(".flag:focus").count() == 0  # and answers no key
+    assert page.press("Home") == told
     box = mark(page).bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     drag(page, (x, y), (x + 80, y))
-    page.page.mouse.click(x + 150, y)
+    page.mouse.click(x + 150, y)
     assert page.said() == told
     back = TrainScrub(frame=FALLEN - 1, seen=FALLEN, predicted=predicted)
-    assert press(page, "Back") == said_of(back)
+    assert page.push("Back") == said_of(back)
     mark(page).focus()
-    assert type_keys(page, "ArrowRight") == said_of(back)
+    assert page.press("ArrowRight") == said_of(back)
     how = "step 120" if predicted > 0 else "nothing"
     told = f"Predicted: {how}; Reset to try again"
-    assert page.page.get_by_text(told).is_visible()
+    assert page.get_by_text(told).is_visible()
 
 
 STROKE = """text => { const style = getComputedStyle(text);
     return [style.paintOrder, parseFloat(style.strokeWidth), style.stroke]; }"""
 
 
-def test_the_line_of_the_prediction_ends_at_the_words_it_would_cross(alive):
-    page = alive(TrainScrub(predicted=300))
-    future = page.page.locator(".future").first
+def test_the_line_of_the_prediction_ends_at_the_words_it_would_cross(live):
+    page = live(TrainScrub(predicted=300))
+    future = page.locator(".future").first
     ground = future.evaluate("(node) => getComputedStyle(node).fill")
     for words in ("?", "hidden until you train"):
-        text = page.page.locator(".over", has_text=words)
+        text = page.locator(".over", has_text=words)
         order, width, stroke = text.evaluate(STROKE)
         assert order.startswith("stroke")
         assert width >= 6
         assert stroke == ground
 
 
-def test_the_future_is_hidden_and_the_past_stays(alive):
-    page = alive()
-    page.page.locator("summary", has_text="Data table").click()
-    rows = page.page.locator(".tl-live tr")
+def test_the_future_is_hidden_and_the_past_stays(live):
+    page = live(TrainScrub())
+    page.locator("summary", has_text="Data table").click()
+    rows = page.locator(".tl-live tr")
     expect(rows).to_have_count(2)
     starts = drawn_to(page)
     assert starts[0] == pytest.approx(starts[1], abs=0.1)
-    assert button(page, "Back").is_disabled()
-    press(page, "Step", 5)
+    assert page.button("Back").is_disabled()
+    page.push("Step", 5)
     expect(rows).to_have_count(7)
     here = drawn_to(page)
     assert here[0] > starts[0]
     assert here[0] == pytest.approx(here[1], abs=0.1)
-    assert press(page, "Back") == said_of(TrainScrub(frame=4, seen=5))
+    assert page.push("Back") == said_of(TrainScrub(frame=4, seen=5))
     assert drawn_to(page) == here
     slider(page).focus()
-    type_keys(page, "End")
-    assert button(page, "Step").is_disabled()
-    assert press(page, "Reset") == said_of(TrainScrub())
+    page.press("End")
+    assert page.button("Step").is_disabled()
+    assert page.push("Reset") == said_of(TrainScrub())
     assert drawn_to(page) == starts
 
 
 def place(page, step, y):
     """Where a training step is on the screen, at a height of the picture."""
-    box = page.page.locator("svg.course").bounding_box()
+    box = page.locator("svg.course").bounding_box()
     left, right = 34, box["width"] - 16
     return box["x"] + left + (right - left) * step / 600, box["y"] + y
 
 
 def drag(page, start, *stops):
     """Hold the mouse down from the start to the last stop; what is said on the way."""
-    page.page.mouse.move(*start)
-    page.page.mouse.down()
+    page.mouse.move(*start)
+    page.mouse.down()
     said = []
     for stop in stops:
-        page.page.mouse.move(*stop, steps=4)
+        page.mouse.move(*stop, steps=4)
         said.append(page.said())
-    page.page.mouse.up()
+    page.mouse.up()
     return said
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_a_drag_moves_the_step_and_above_the_curves_the_prediction(alive, width):
-    page = alive(viewport={"width": width, "height": 900})
+def test_a_drag_moves_the_step_and_above_the_curves_the_prediction(live, width):
+    page = live(TrainScrub(), width=width, height=900)
     at = partial(place, page)
     drag(page, at(0, 34), at(200, 34), at(300, 110))
     assert is_about(page, 300)
@@ -569,14 +558,14 @@ def test_a_drag_moves_the_step_and_above_the_curves_the_prediction(alive, width)
     there, end = drag(page, at(40, 90), at(441, 90), at(900, 90))
     assert there.startswith("Step 440 of 600")
     assert end.startswith("Step 600 of 600")
-    page.page.mouse.move(*at(100, 90))
+    page.mouse.move(*at(100, 90))
     assert page.said() == end
 
 
 @pytest.mark.parametrize("by", ["finger", "mouse"])
-def test_a_tap_on_the_mark_is_no_prediction(alive, by):
-    page = alive(**(FINGER if by == "finger" else {}))
-    touch = page.page.touchscreen.tap if by == "finger" else page.page.mouse.click
+def test_a_tap_on_the_mark_is_no_prediction(live, by):
+    page = live(TrainScrub(), **(FINGER if by == "finger" else {}))
+    touch = page.touchscreen.tap if by == "finger" else page.mouse.click
     touch(*place(page, 0, 34))
     touch(*place(page, 10, 30))  # beside its middle
     expect(mark(page)).to_have_attribute("aria-valuetext", "none yet")
@@ -591,32 +580,32 @@ def test_a_tap_on_the_mark_is_no_prediction(alive, by):
     assert at_mark(page) == told
 
 
-def test_a_finger_that_scrolls_the_page_predicts_nothing(alive):
-    page = alive(**FINGER)
+def test_a_finger_that_scrolls_the_page_predicts_nothing(live):
+    page = live(TrainScrub(), **FINGER)
     for x, y in (place(page, 300, 34), place(page, 400, 90)):
-        before = page.page.evaluate("scrollY")
+        before = page.evaluate("scrollY")
         swipe(page.page, (x, y), (x, y - 60), (x, y - 120))
-        page.page.wait_for_function(f"scrollY > {before}")
+        page.wait_for_function(f"scrollY > {before}")
         assert page.said() == said_of(TrainScrub())
 
 
-def test_a_finger_drags_without_scrolling(alive):
-    page = alive(**FINGER)
+def test_a_finger_drags_without_scrolling(live):
+    page = live(TrainScrub(), **FINGER)
     at = partial(place, page)
     swipe(page.page, at(0, 34), at(100, 30), at(250, 34))
     assert is_about(page, 250)
     swipe(page.page, at(20, 90), at(200, 90), at(420, 90))
     assert page.said().startswith("Step 420 of 600")
-    assert page.page.evaluate("[scrollX, scrollY]") == [0, 0]
+    assert page.evaluate("[scrollX, scrollY]") == [0, 0]
 
 
 BELOW = "(foot) => foot.getBoundingClientRect().top + scrollY"
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])
-def test_question_and_answer_move_nothing_below(alive, width):
-    page = alive(viewport={"width": width, "height": 900})
-    foot = page.page.locator(".foot")
+def test_question_and_answer_move_nothing_below(live, width):
+    page = live(TrainScrub(), width=width, height=900)
+    foot = page.locator(".foot")
     low = {foot.evaluate(BELOW)}
     for stop, key in ((mark(page), "ArrowRight"), (slider(page), "End")):
         stop.press(key)
@@ -625,42 +614,42 @@ def test_question_and_answer_move_nothing_below(alive, width):
     assert len(low) == 1
 
 
-def test_page_keys_move_the_prediction_and_not_the_page(alive):
-    page = alive(viewport={"width": 1280, "height": 500})
+def test_page_keys_move_the_prediction_and_not_the_page(live):
+    page = live(TrainScrub(), width=1280, height=500)
     mark(page).focus()
-    before = page.page.evaluate("scrollY")
+    before = page.evaluate("scrollY")
     for key, step in (("PageUp", 100), ("PageUp", 200), ("PageDown", 100)):
-        page.page.keyboard.press(key)
+        page.press(key)
         expect(mark(page)).to_have_attribute("aria-valuetext", f"step {step}")
-    assert page.page.evaluate("scrollY") == before
+    assert page.evaluate("scrollY") == before
 
 
-def test_both_heads_hold_one_weight(alive):
-    page = alive(TrainScrub(frame=LAST))
+def test_both_heads_hold_one_weight(live):
+    page = live(TrainScrub(frame=LAST))
     page.grid().focus()
     held = said_of(TrainScrub(frame=LAST, selected=[0, 2, 0]))
-    assert type_keys(page, "ArrowDown", "ArrowDown", "Enter") == held
-    page.page.locator("[data-row][tabindex='0']").nth(1).focus()
+    assert page.press("ArrowDown", "ArrowDown", "Enter") == held
+    page.locator("[data-row][tabindex='0']").nth(1).focus()
     ahead = said_of(TrainScrub(frame=LAST, selected=[1, 0, 1]))
-    assert type_keys(page, "ArrowRight", "Enter") == ahead
+    assert page.press("ArrowRight", "Enter") == ahead
     assert "may not look ahead" in ahead
-    assert page.page.locator(".locked").count() == 1
+    assert page.locator(".locked").count() == 1
 
 
-def test_a_new_record_from_python_takes_over_the_slider(alive):
+def test_a_new_record_from_python_takes_over_the_slider(live):
     figure = TrainScrub(small_record(), frame=1)
-    page = alive(figure)
+    page = live(figure)
     assert slider(page).get_attribute("max") == "1"
     assert page.said() == said_of(figure)
 
 
-def test_stages_are_named_as_far_as_they_were_seen(alive):
-    page = alive(**FINGER)
+def test_stages_are_named_as_far_as_they_were_seen(live):
+    page = live(TrainScrub(), **FINGER)
     seen = {"alike": 0, "slow gain": 250, "fall": 390, "repeats": 440}
     for frame, step in enumerate(shipped()["steps"]):
         slider(page).fill(str(frame))
         page.said()
-        texts = page.page.locator("svg.course text").all_text_contents()
+        texts = page.locator("svg.course text").all_text_contents()
         named = [name for name in texts if name in seen]
         assert named == [name for name, start in seen.items() if start <= step]
 
@@ -677,25 +666,23 @@ CROSSED = """() => {
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_no_word_lies_on_a_curve(alive, width):
-    page = alive(
-        TrainScrub(seen=LAST, predicted=90), viewport={"width": width, "height": 900}
-    )
+def test_no_word_lies_on_a_curve(live, width):
+    page = live(TrainScrub(seen=LAST, predicted=90), width=width, height=900)
     for frame in range(0, LAST + 1, 3):
         slider(page).fill(str(frame))
         page.said()
-        assert page.page.evaluate(CROSSED) == []
+        assert page.evaluate(CROSSED) == []
 
 
-def test_prediction_training_and_answers_are_on_one_screen(alive):
-    page = alive(**FINGER)
-    top = page.page.locator("svg.course").bounding_box()["y"]
-    last = page.page.locator(".picture svg[role=img]").bounding_box()
+def test_prediction_training_and_answers_are_on_one_screen(live):
+    page = live(TrainScrub(), **FINGER)
+    top = page.locator("svg.course").bounding_box()["y"]
+    last = page.locator(".picture svg[role=img]").bounding_box()
     assert last["y"] + last["height"] - top < 640
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])
-def test_every_width_fits(alive, width):
+def test_every_width_fits(live, width):
     figures = [
         TrainScrub(predicted=600),
         TrainScrub(frame=12, seen=LAST, predicted=300),
@@ -703,7 +690,7 @@ def test_every_width_fits(alive, width):
         TrainScrub(small_record(("supercalifragilistic", "x"))),
         TrainScrub(small_record(heads=["a very long name of a head " * 4, "b"])),
     ]
-    page = alive(*figures, viewport={"width": width, "height": 9000})
-    expect(page.page.locator("[data-mounted]")).to_have_count(len(figures))
+    page = live(*figures, width=width, height=9000)
+    expect(page.locator("[data-mounted]")).to_have_count(len(figures))
     page.said()
     assert_fits(page, width)

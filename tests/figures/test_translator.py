@@ -9,20 +9,23 @@ import ipywidgets
 import pytest
 import torch
 from figure_examples import HOSTILE
-from figure_page import MODEL, READY, placeholder, said_of, shown, shown_all
+from figure_page import (
+    MODEL,
+    READY,
+    must_notice,
+    page_calls,
+    refusals,
+    run_script,
+    said_of,
+    shown,
+    shown_all,
+    with_shown,
+)
 from inference_jobs import shipped
 from models import model, tiny
-from page_numbers import (
-    assert_mistakes_stop,
-    button,
-    living,
-    page_calls,
-    press,
-    run_script,
-    type_keys,
-)
 from playwright.sync_api import expect
 from test_figures_python import Tags
+from touch import PHONE
 from weights_page import runs
 
 from tools.stills import with_stills
@@ -41,7 +44,6 @@ from transformer_book.pretrained import evaluation
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.inspection import record_attention
 
-PHONE = {"viewport": {"width": 320, "height": 700}}
 BORDERS = [
     k * 10**power + n for power in range(6) for k in range(1, 11) for n in (-1, 0, 1)
 ]
@@ -73,8 +75,6 @@ done(job.map((state) => {
   return [Boolean(geometry.here), sentence(geometry, state.selected)];
 }));
 """
-
-alive = living(Translator)
 
 
 def by_the_book(text: str) -> dict:
@@ -259,7 +259,7 @@ def figures() -> list[Translator]:
 @pytest.fixture(scope="module")
 def pairs():
     made = figures()
-    return list(zip(made, shown_all(made), strict=True))
+    return with_shown(made)
 
 
 def one_head():
@@ -332,7 +332,7 @@ def test_the_table_and_its_shares_are_those_of_the_stored_answer(pairs):
 
 def test_copied_pytorch_runs(pairs):
     for _, page in pairs[::3]:
-        exec(page.pytorch, {})
+        page.run()
 
 
 def test_each_assertion_of_the_copied_program_can_fail(pairs):
@@ -343,7 +343,7 @@ def test_each_assertion_of_the_copied_program_can_fail(pairs):
         "best = torch.tensor([0.9999": "best = torch.tensor([0.9",
         '"twenty-one"': '"twenty-two"',
     }
-    assert_mistakes_stop(pairs[0][1].pytorch, mistakes)
+    must_notice(pairs[0][1].pytorch, mistakes)
 
 
 def test_wrong_translations_are_said_to_be_wrong_and_the_program_runs_without_a_model():
@@ -354,9 +354,9 @@ def test_wrong_translations_are_said_to_be_wrong_and_the_program_runs_without_a_
     assert french.answer["expected"] == "vingt et un"
     assert figure.answer["translation"] != "einundzwanzig"
     code = shown(figure).pytorch
-    assert_mistakes_stop(code, {' != "': ' == "'})
+    must_notice(code, {' != "': ' == "'})
     mistakes = {"shown = torch": "shown = 2 * torch"}
-    assert_mistakes_stop(code, mistakes, match="not close")
+    must_notice(code, mistakes, match="not close")
 
 
 def test_another_model_answers_in_python_and_links_to_controls():
@@ -412,30 +412,18 @@ def test_what_the_page_does_not_know_yet_it_says():
     assert refused == [False, SHOWN]
 
 
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ({"text": "0"}, "number from 1 to 999,999, or words, got '0'"),
-        ({"text": "x" * 201}, "text must have at most 200 signs, got 201"),
-        (
-            {"text": "hello"},
-            "its English words as in 'one hundred and twenty-one', got 'hello'; Tran",
-        ),
-        ({"text": "a\ud800"}, "tokens must be valid Unicode, got"),
-        ({"view": "map"}, 'view must be "lines" or "grid", got \'map\''),
-        ({"head": [2, 0]}, r"\[layer, head\] below \[2, 4\], .* got \[2, 0\]"),
-        ({"head": [1]}, r"head must be .* got \[1\]"),
-        ({"selected": [1, 2, 3]}, r"selected must be .* got \[1, 2, 3\]"),
-    ],
+test_bad_states_say_why = refusals(
+    Translator,
+    ({"text": "0"}, "number from 1 to 999,999, or words, got '0'"),
+    ({"text": "x" * 201}, "text must have at most 200 signs, got 201"),
+    (
+        {"text": "hello"},
+        "its English words as in 'one hundred and twenty-one', got 'hello'; Tran",
+    ),
+    ({"text": "a\ud800"}, "tokens must be valid Unicode, got"),
+    ({"head": [2, 0]}, r"\[layer, head\] below \[2, 4\], .* got \[2, 0\]"),
+    ({"head": [1]}, r"head must be .* got \[1\]"),
 )
-def test_bad_states_say_why(state, message):
-    with pytest.raises(ValueError, match=message):
-        Translator(**state)
-    figure = Translator()
-    before = figure.state()
-    with pytest.raises(ValueError, match=message):
-        figure.update(**state)
-    assert figure.state() == before
 
 
 SHAPE = r"weights must be 5 x 4 in each head, got \[\(1, 1\)\]"
@@ -484,7 +472,7 @@ def test_hostile_text_is_translated_and_stays_text():
 
 
 def field(page):
-    return page.page.get_by_label("English number (1 to 999,999 or words)")
+    return page.get_by_label("English number (1 to 999,999 or words)")
 
 
 def type_text(page, text):
@@ -494,23 +482,23 @@ def type_text(page, text):
 
 def warning(page):
     """Why the text is refused."""
-    return page.page.locator(".warning")
+    return page.locator(".warning")
 
 
 def picture(page):
-    return page.page.locator(".picture").inner_html()
+    return page.locator(".picture").inner_html()
 
 
 def off(page):
     """The buttons that can do nothing now."""
-    buttons = page.page.locator(".walk button")
+    buttons = page.locator(".walk button")
     return buttons.evaluate_all(
         "all => all.filter(b => b.disabled).map(b => b.innerText)"
     )
 
 
 def result(page):
-    return page.page.locator(".result").evaluate(
+    return page.locator(".result").evaluate(
         "(p) => [...p.childNodes].filter((n) => n.className !== 'later')"
         ".map((n) => n.textContent).join('')"
     )
@@ -521,93 +509,84 @@ def test_readers_numbers_are_translated_in_the_page(visit, put, disk):
     page = visit()
     page.open(put(Translator().html()), disk=disk)
     runs(page.page)
-    assert page.page.get_by_text("Shown: as stored.").is_visible()
+    assert page.get_by_text("Shown: as stored.").is_visible()
     for text in ("345", "813,115", "twenty-two"):
         assert type_text(page, text) == said_of(Translator(text))
-        assert page.page.get_by_text("Shown: computed here.").is_visible()
+        assert page.get_by_text("Shown: computed here.").is_visible()
+    assert len(page.link()) < 200
     assert result(page) == "twenty-two → zweiundzwanzig ✓ right"
 
 
-def test_the_lesson_look_then_write(alive):
-    page = alive()
-    assert "each German piece" in page.page.locator(".try").first.inner_text()
-    foot = page.page.locator(".foot")
-    panel = page.page.locator(".panel", has_text="Next token")
+def test_the_lesson_look_then_write(live):
+    page = live(Translator())
+    assert "each German piece" in page.locator(".try").first.inner_text()
+    foot = page.locator(".foot")
+    panel = page.locator(".panel", has_text="Next token")
     assert off(page) == ["Step", "All"]
     assert "chances at step 5" in panel.inner_text()
     assert "<end>" in panel.inner_text()
-    assert press(page, "Start over") == said_of(Translator(step=0))
+    assert page.push("Start over") == said_of(Translator(step=0))
     tops = {foot.bounding_box()["y"]}
     assert off(page) == ["Start over", "Back"]
     written = ["ein", "einund", "einundzwan", "einundzwanzig"]
     for r, text in enumerate(written):
-        assert page.page.locator("[data-row]").count() == r + 1
+        assert page.locator("[data-row]").count() == r + 1
         assert f"chances at step {r + 1}" in panel.inner_text()
-        assert press(page, "Step").startswith(f"Step {r + 2} comes next, after “")
+        assert page.push("Step").startswith(f"Step {r + 2} comes next, after “")
         assert result(page) == f"twenty-one → {text}…"
         assert off(page) == []
         tops.add(foot.bounding_box()["y"])
-    assert press(page, "Step") == said_of(Translator())
+    assert page.push("Step") == said_of(Translator())
     assert off(page) == ["Step", "All"]
     assert result(page) == "twenty-one → einundzwanzig ✓ right"
-    assert press(page, "Back").startswith("Step 5 comes next, after “zig”")
-    press(page, "Start over")
-    assert press(page, "All") == said_of(Translator())
+    assert page.push("Back").startswith("Step 5 comes next, after “zig”")
+    page.push("Start over")
+    assert page.push("All") == said_of(Translator())
     tops.add(foot.bounding_box()["y"])
     assert len(tops) == 1
-    page.page.locator("[data-row='1']").hover()
+    page.locator("[data-row='1']").hover()
     assert page.said().startswith("Step 2 ")
     assert "chances at step 2" in panel.inner_text()
 
 
-def test_a_button_at_its_end_keeps_the_keyboards_focus(alive):
-    page = alive(Translator(step=4))
-    button(page, "Back").focus()
-    page.page.keyboard.press("Tab")
-    for _ in range(2):
-        assert type_keys(page, "Enter") == said_of(Translator())
-        step = button(page, "Step")
-        assert step.evaluate("node => node.matches(':focus-visible')")
-
-
-def test_the_lines_of_a_step_say_where_it_looks(alive):
-    page = alive()
-    lines = page.page.locator("path.look")
+def test_the_lines_of_a_step_say_where_it_looks(live):
+    page = live(Translator())
+    lines = page.locator("path.look")
     widths = [float(line.get_attribute("stroke-width")) for line in lines.all()]
     rows = shown(Translator()).geometry["shares"]
     shares = [x for row in rows for x in row if x >= 0.04]
     assert widths == pytest.approx([12 * x for x in shares], abs=0.051)
-    assert page.page.locator("path.look.at").count() == 0
-    page.page.locator("[data-row='0']").hover()
+    assert page.locator("path.look.at").count() == 0
+    page.locator("[data-row='0']").hover()
     assert "wrote “ein”" in page.said()
-    assert page.page.locator("path.look.at").count() == sum(x >= 0.04 for x in rows[0])
+    assert page.locator("path.look.at").count() == sum(x >= 0.04 for x in rows[0])
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])
-def test_plus_and_minus_step_in_both_pictures(alive, view):
-    page = alive(Translator(step=0, view=view))
+def test_plus_and_minus_step_in_both_pictures(live, view):
+    page = live(Translator(step=0, view=view))
     page.grid().focus()
     for key, rows in [("+", 2), ("+", 3), ("-", 2), ("-", 1), ("-", 1)]:
-        assert type_keys(page, key).startswith(f"Step {rows} comes next, ")
-        assert page.page.locator("[data-row][data-col='0']").count() == rows
+        assert page.press(key).startswith(f"Step {rows} comes next, ")
+        assert page.locator("[data-row][data-col='0']").count() == rows
 
 
-def test_the_grid_holds_pairs_and_chooses_heads(alive):
-    page = alive(Translator(view="grid"))
-    page.page.get_by_role("combobox", name="Heads").select_option("layer 1, head 2")
+def test_the_grid_holds_pairs_and_chooses_heads(live):
+    page = live(Translator(view="grid"))
+    page.get_by_role("combobox", name="Heads").select_option("layer 1, head 2")
     page.grid().focus()
     state = {"view": "grid", "head": [1, 2], "selected": [2, 1]}
-    said = type_keys(page, "ArrowDown", "ArrowDown", "ArrowRight", "Enter")
+    said = page.press("ArrowDown", "ArrowDown", "ArrowRight", "Enter")
     assert said == said_of(Translator(**state))
-    assert page.page.locator(".locked").count() == 1
-    page.page.get_by_role("radio", name="lines").check()
+    assert page.locator(".locked").count() == 1
+    page.get_by_role("radio", name="lines").check()
     held = ".locked [data-row='2'], .locked[data-row='2']"
-    assert page.page.locator(held).count() == 1
+    assert page.locator(held).count() == 1
 
 
-def test_what_is_no_number_is_said_and_the_picture_stays(alive):
-    page = alive(**PHONE)
-    before, drawn = page.said(), page.page.locator(".picture svg").first.inner_html()
+def test_what_is_no_number_is_said_and_the_picture_stays(live):
+    page = live(Translator(), **PHONE)
+    before, drawn = page.said(), page.locator(".picture svg").first.inner_html()
     for text in ("0", "-4", "1.5", "", "  ", "hello", "twentyone", "zwölf"):
         assert type_text(page, text) == SHOWN
         why = (
@@ -615,23 +594,23 @@ def test_what_is_no_number_is_said_and_the_picture_stays(alive):
         )
         assert warning(page).inner_text() == why
         assert result(page) == "twenty-one → einundzwanzig"
-        assert page.page.locator(".picture svg").first.inner_html() == drawn
+        assert page.locator(".picture svg").first.inner_html() == drawn
         assert field(page).input_value() == text
-        assert page.page.locator(".error").is_hidden()
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
-    assert press(page, "Start over") == said_of(Translator(step=0))
+        assert page.locator(".error").is_hidden()
+    assert page.wide() <= 320
+    assert page.push("Start over") == said_of(Translator(step=0))
     assert field(page).input_value() == "21"
     assert result(page) == "twenty-one → …"
-    assert press(page, "All") == before
+    assert page.push("All") == before
     type_text(page, "zero")
-    press(page, "Reset")
+    page.push("Reset")
     assert field(page).input_value() == "21"
     assert warning(page).is_hidden()
     assert result(page) == "twenty-one → einundzwanzig ✓ right"
 
 
-def test_what_is_refused_leaves_the_last_good_answer_and_says_why(alive):
-    page = alive()
+def test_what_is_refused_leaves_the_last_good_answer_and_says_why(live):
+    page = live(Translator())
     large = "is more than 999,999."
     reasons = {
         "1000000": large,
@@ -648,53 +627,40 @@ def test_what_is_refused_leaves_the_last_good_answer_and_says_why(alive):
         assert warning(page).get_attribute("role") == "status"
         assert picture(page) == drawn
         assert result(page).startswith("three hundred and forty-five → dreihundert")
-        press(page, "Back")
+        page.push("Back")
         assert warning(page).is_hidden()
         assert field(page).input_value() == "345"
-        press(page, "All")
+        page.push("All")
 
 
-def test_words_may_be_joined_in_another_way(alive):
-    page = alive()
+def test_words_may_be_joined_in_another_way(live):
+    page = live(Translator())
     for text, number in JOINED.items():
         want = Translator(tasks.number_words(number))
         assert type_text(page, text) == said_of(want)
         assert warning(page).is_hidden()
         assert field(page).input_value() == text  # as one has typed it
-        press(page, "Back")
+        page.push("Back")
         assert field(page).input_value() == want.text
-        press(page, "Reset")
+        page.push("Reset")
 
 
-def test_hostile_text_is_inert_in_the_page(alive):
-    page = alive(**PHONE)
-    for kind, text in HOSTILE.items():
-        assert type_text(page, f"a{text}") == SHOWN, kind
-        assert warning(page).inner_text().startswith("“"), kind
-        assert page.page.locator(".error").is_hidden(), kind
-        assert page.page.locator("img").count() == 0, kind
-        wide = page.page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= 320, kind
-
-
-def test_a_model_that_does_not_come_leaves_the_stored_answer(alive):
-    page = alive(model=False)
-    missing = page.page.get_by_text('model "number-translator" did not come')
-    assert missing.is_visible()
+def test_a_model_that_does_not_come_leaves_the_stored_answer(live):
+    page = live(Translator(), model=False)
     assert page.said() == said_of(Translator())
     assert type_text(page, "345") == SHOWN
     why = "“three hundred and forty-five” has no answer yet."
     assert warning(page).inner_text() == why
-    assert press(page, "Reset") == said_of(Translator())
+    assert page.push("Reset") == said_of(Translator())
 
 
-def test_another_models_answer_is_shown_until_the_page_is_asked(alive):
+def test_another_models_answer_is_shown_until_the_page_is_asked(live):
     figure = Translator.of(*characters(), 21, by="my model")
-    page = alive(figure)
+    page = live(figure)
     assert page.said() == said_of(figure)
-    assert page.page.get_by_text("Shown: from Python (my model).").is_visible()
+    assert page.get_by_text("Shown: from Python (my model).").is_visible()
     assert type_text(page, "345") == said_of(Translator("345"))
-    assert page.page.get_by_text("Shown: computed here.").is_visible()
+    assert page.get_by_text("Shown: computed here.").is_visible()
 
 
 LIVE = """async ([state, answer]) => {
@@ -716,7 +682,7 @@ def test_a_living_python_is_waited_for(visit, put):
     figure = Translator.of(network, tokenizer, 21)
     page = visit()
     page.open(put(Translator().html()))
-    first, second, sent = page.page.evaluate(
+    first, second, sent = page.evaluate(
         LIVE, [figure.state(), answer(network, tokenizer, "7", by="your model")]
     )
     assert first == SHOWN
@@ -725,37 +691,11 @@ def test_a_living_python_is_waited_for(visit, put):
     assert sent == []  # nobody needs the book's model here
 
 
-def test_link_brings_a_number_back(alive, visit):
-    page = alive()
-    said = type_text(page, "345")
-    page.page.locator("summary", has_text="Export").click()
-    press(page, "Copy link")
-    link = page.page.locator("textarea").input_value()
-    assert len(link) < 200
-    again = visit()
-    again.page.goto(link)
-    again.page.wait_for_selector(READY)
-    runs(again.page)
-    assert again.said() == said == said_of(Translator("345"))
-
-
-def test_states_that_python_refuses_are_said_in_the_page(visit, put):
-    patches = {"text": "0", "view": "x", "selected": [1, 2, 3]}
-    state = Translator().state()
-    page = visit(viewport={"width": 1280, "height": 4000})
-    page.open(
-        put(*(placeholder("translator", state | {k: patches[k]}) for k in patches))
-    )
-    for nth, name in enumerate(patches):
-        error = page.page.locator(".tl-figure").nth(nth).locator(".error")
-        expect(error).to_have_text(re.compile(f"{name} must be .*, got"))
-
-
 def test_a_link_to_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     page = visit(**PHONE)
     patch = json.dumps({"text": "hello"})
-    page.page.goto(f"{page.server}/{put(Translator().html())}#translator-1={patch}")
-    page.page.wait_for_selector(READY)
+    page.goto(f"{page.server}/{put(Translator().html())}#translator-1={patch}")
+    page.wait_for_selector(READY)
     runs(page.page)
     assert page.said() == SHOWN
     assert warning(page).inner_text() == NO_NUMBER
@@ -763,9 +703,9 @@ def test_a_link_to_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     assert type_text(page, "345") == said_of(Translator("345"))
 
 
-def test_a_grid_wider_than_the_page_says_so(alive):
-    page = alive(Translator(view="grid"), viewport={"width": 360, "height": 684})
-    note = page.page.locator(".title small").first
+def test_a_grid_wider_than_the_page_says_so(live):
+    page = live(Translator(view="grid"), width=360, height=684)
+    note = page.locator(".title small").first
     assert "more →" not in note.inner_text()
     type_text(page, "999999")
     expect(note).to_contain_text("more →")

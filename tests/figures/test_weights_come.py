@@ -23,12 +23,12 @@ def name(request):
 def test_the_other_figures_ask_for_none(visit, put):
     """Or the tests below would leave a figure out."""
     others = EXAMPLES.keys() - MODELS.keys()
-    page = visit(viewport={"width": 1280, "height": 20_000})
+    page = visit(width=1280, height=20_000)
     asked = asked_for(page.page)
     page.open(put(*(EXAMPLES[name].make().html() for name in others)))
-    mounted = page.page.locator("[data-mounted]")
+    mounted = page.locator("[data-mounted]")
     expect(mounted).to_have_count(len(others), timeout=PATIENCE)
-    page.page.wait_for_load_state("networkidle", timeout=PATIENCE)
+    page.wait_for_load_state("networkidle", timeout=PATIENCE)
     assert asked == {}
 
 
@@ -36,12 +36,12 @@ def test_a_bar_says_how_far_the_weights_are(visit, put, name):
     page, model, example = visit(), MODELS[name], EXAMPLES[name]
     held = Held(page.page)
     page.open(put(example.make().html()))
-    bar = page.page.get_by_role("progressbar", name=f"The model {model} comes")
+    bar = page.get_by_role("progressbar", name=f"The model {model} comes")
     expect(bar).to_be_visible(timeout=PATIENCE)
     left, top, right, bottom = edges(bar)
     assert right - left >= 48
     assert bottom - top >= 8
-    line = page.page.locator(".coming", has=page.page.locator("progress"))
+    line = page.locator(".coming", has=page.locator("progress"))
     expect(line).to_contain_text(f"Stored numbers, until the model {model} is here.")
     assert page.said() == said_of(example.make())
     count = len(once_each(model))
@@ -61,9 +61,9 @@ def test_weights_wait_until_the_figure_is_near(visit, put, name):
     page = visit()
     asked = asked_for(page.page)
     page.open(put(FAR, EXAMPLES[name].make().html()), live=False)
-    page.page.wait_for_load_state("networkidle", timeout=PATIENCE)
+    page.wait_for_load_state("networkidle", timeout=PATIENCE)
     assert asked == {}
-    page.page.locator(".tl-figure").scroll_into_view_if_needed()
+    page.locator(".tl-figure").scroll_into_view_if_needed()
     runs(page.page)
     assert asked == once_each(MODELS[name])
 
@@ -78,14 +78,14 @@ new MutationObserver((changes) => {
 
 def test_figures_of_one_model_ask_once(visit, put):
     """Two at once wait for the same parts; one that comes later finds them here."""
-    page = visit(viewport={"width": 1280, "height": 5000})
+    page = visit(width=1280, height=5000)
     held = Held(page.page)
     makes = (SamplingDesk, SamplingDesk, KVCacheStepper)
     first, second, third = (make().html() for make in makes)
     page.open(put(SCRIPTS, first, second, FAR, third), live=False)
-    expect(page.page.locator("progress")).to_have_count(2, timeout=PATIENCE)
+    expect(page.locator("progress")).to_have_count(2, timeout=PATIENCE)
     held.release()
     for nth in range(3):
-        page.page.locator(".tl-figure").nth(nth).scroll_into_view_if_needed()
+        page.locator(".tl-figure").nth(nth).scroll_into_view_if_needed()
         runs(page.page, nth)
-        assert Counter(page.page.evaluate("asked")) == once_each("manual-lm")
+        assert Counter(page.evaluate("asked")) == once_each("manual-lm")

@@ -44,24 +44,23 @@ SPOILT = {
 def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
     part, reason, spoil = SPOILT[how]
     page = visit()
-    page.page.route(f"**/weights/manual-lm-{part}.js", spoil)
+    page.route(f"**/weights/manual-lm-{part}.js", spoil)
     figures = [SamplingDesk(), SoftmaxMask(), FAR, SamplingDesk()]
     page.open(put(*(f if f is FAR else f.html() for f in figures)))
-    line = page.page.locator(".coming", has_text="Stored numbers: ").first
+    line = page.locator(".coming", has_text="Stored numbers: ").first
     line.wait_for(timeout=PATIENCE)
     assert re.fullmatch(f"Stored numbers: {reason}. Try again", line.inner_text())
-    assert page.page.locator("progress").count() == 0
-    page.button("Draw 100").click()
-    assert page.said() == said_of(SamplingDesk(count=100))
-    page.page.get_by_role("button", name="Reset").first.click()
+    assert page.locator("progress").count() == 0
+    assert page.push("Draw 100") == said_of(SamplingDesk(count=100))
+    page.button("Reset").first.click()
     assert page.said() == said_of(SamplingDesk())
-    page.page.locator(".tl-figure").nth(1).scroll_into_view_if_needed()
-    expect(page.page.locator(".say").nth(1)).to_have_text(said_of(SoftmaxMask()))
+    page.locator(".tl-figure").nth(1).scroll_into_view_if_needed()
+    expect(page.locator(".say").nth(1)).to_have_text(said_of(SoftmaxMask()))
     assert all(re.search(BROWSERS, error) for error in page.errors), page.errors
     page.errors.clear()
 
-    page.page.unroute_all()  # the next figure asks again; this one when it is asked to
-    page.page.locator(".tl-figure").nth(2).scroll_into_view_if_needed()
+    page.unroute_all()  # the next figure asks again; this one when it is asked to
+    page.locator(".tl-figure").nth(2).scroll_into_view_if_needed()
     runs(page.page, 2)
     assert line.inner_text().startswith("Stored numbers: ")
     again = line.get_by_role("button", name="Try again")
@@ -70,7 +69,7 @@ def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
     runs(page.page, 0)
     expect(again).to_have_count(0)
     inside = "() => document.activeElement.shadowRoot.activeElement.className"
-    assert page.page.evaluate(inside) == "try coming"  # the focus is not lost
+    assert page.evaluate(inside) == "try coming"  # the focus is not lost
 
 
 START = """async ([name, state]) => {
@@ -107,12 +106,12 @@ def starts(visit, put):
     page.open(put(), live=False)
 
     def start(name):
-        page.page.add_script_tag(url=f"figures/{name}.js")
-        page.page.evaluate(WATCH)
+        page.add_script_tag(url=f"figures/{name}.js")
+        page.evaluate(WATCH)
         held = Held(page.page)
-        with page.page.expect_request(WEIGHTS, timeout=PATIENCE):
-            page.page.evaluate(START, [name, EXAMPLES[name].make().state()])
-        expect(page.page.locator("progress")).to_have_count(1, timeout=PATIENCE)
+        with page.expect_request(WEIGHTS, timeout=PATIENCE):
+            page.evaluate(START, [name, EXAMPLES[name].make().state()])
+        expect(page.locator("progress")).to_have_count(1, timeout=PATIENCE)
         return page, held
 
     return start
@@ -122,14 +121,14 @@ def starts(visit, put):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_figure_that_goes_while_weights_come_leaves_nothing(starts, name, ends):
     page, held = starts(name)
-    assert page.page.evaluate("gone.entry.listeners.size") == 1
-    page.page.evaluate("gone.leave()")
-    assert page.page.evaluate("[gone.left(), gone.entry.listeners.size]") == [0, 0]
-    wanted = page.page.evaluate("gone.before")
+    assert page.evaluate("gone.entry.listeners.size") == 1
+    page.evaluate("gone.leave()")
+    assert page.evaluate("[gone.left(), gone.entry.listeners.size]") == [0, 0]
+    wanted = page.evaluate("gone.before")
     wanted["observers"] += 1  # the test's own
-    assert page.page.evaluate("kept") == wanted
+    assert page.evaluate("kept") == wanted
     held.release(Route.continue_ if ends == "came" else Route.abort)
-    assert page.page.evaluate(ENDED) == [ends, 0, 0, 0]
+    assert page.evaluate(ENDED) == [ends, 0, 0, 0]
     if ends == "failed":
         assert all("ERR_FAILED" in error for error in page.errors)
         page.errors.clear()
@@ -137,11 +136,11 @@ def test_a_figure_that_goes_while_weights_come_leaves_nothing(starts, name, ends
 
 def test_the_figure_that_stays_gets_the_weights(starts):
     page, held = starts("sampling_desk")
-    page.page.evaluate("globalThis.first = gone")
-    page.page.evaluate(START, ["sampling_desk", SamplingDesk().state()])
-    expect(page.page.locator("progress")).to_have_count(2, timeout=PATIENCE)
-    page.page.evaluate("gone = first; gone.leave()")
+    page.evaluate("globalThis.first = gone")
+    page.evaluate(START, ["sampling_desk", SamplingDesk().state()])
+    expect(page.locator("progress")).to_have_count(2, timeout=PATIENCE)
+    page.evaluate("gone = first; gone.leave()")
     held.release()
-    line = page.page.locator(".coming", has_text="runs in this page")
+    line = page.locator(".coming", has_text="runs in this page")
     expect(line).to_have_count(1, timeout=PATIENCE)
-    assert page.page.evaluate("gone.el.children.length") == 0
+    assert page.evaluate("gone.el.children.length") == 0

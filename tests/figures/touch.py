@@ -5,12 +5,9 @@ from playwright.sync_api import Page
 Place = tuple[float, float]
 
 
-FINGER = {
-    "has_touch": True,
-    "is_mobile": True,
-    "viewport": {"width": 360, "height": 740},
-}
-"""A browser context of a phone."""
+PHONE = {"width": 320, "height": 640}
+FINGER = {"has_touch": True, "is_mobile": True, "width": 360, "height": 740}
+"""What `visit` and `live` open as a narrow window, and as a phone."""
 
 
 def swipe(page: Page, start: Place, *stops: Place) -> None:
