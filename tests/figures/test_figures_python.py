@@ -16,6 +16,7 @@ from transformer_book.figures.figure import Figure
 
 SAY_ALL = """\
 import json
+from figure_examples import EXAMPLES
 made = {name: example.make() for name, example in EXAMPLES.items()}
 print(json.dumps({name: [repr(f), f.html()] for name, f in made.items()}))"""
 
