@@ -20,6 +20,7 @@ ELSEWHERE = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, "figures", "colab"}
 ALONE = [f"tests/site/test_{name}.py" for name in ("pages", "weights", "lighthouse")]
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
 COVERAGE = ["--cov=transformer_lib", "--cov=transformer_book", "--cov-fail-under=95"]
+NIGHTLY = "nightly"  # the group, and the mark, of what is too rare for each run
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def stages() -> list[Stage]:
         check("eslint", "npx", "eslint", "."),
         check("tsc", "npx", "tsc"),
         Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
-        tests("library", "library", library, *TWO_AT_ONCE, *COVERAGE),
+        tests("library", "library", library, *TWO_AT_ONCE),
         tests("figures", "figures in the browser", ["figures"], *TWO_AT_ONCE),
         tests(
             "rules",
@@ -101,4 +102,6 @@ def stages() -> list[Stage]:
             *rest,
         ),
         Stage("site", "every page of the built book", every_page, plain),
+        tests(NIGHTLY, "what is rare", folders_of_tests(), "-m", NIGHTLY),
+        tests(NIGHTLY, "the library's coverage", library, *TWO_AT_ONCE, *COVERAGE),
     ]

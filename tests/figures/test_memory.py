@@ -4,6 +4,7 @@ import pytest
 from figure_examples import EXAMPLES
 from weights_page import MODELS, runs
 
+pytestmark = pytest.mark.nightly
 MOST_GROWTH = (250_000, 200, 20)
 """Bytes (a quarter of a kB for each interaction), nodes and listeners."""
 USE = """(count) => {

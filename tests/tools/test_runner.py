@@ -7,7 +7,7 @@ import pytest
 
 from tools import test as runner
 from tools.offline import offline_prefix
-from tools.stages import ROOT, Stage, folders_of_tests, plain, stages
+from tools.stages import NIGHTLY, ROOT, Stage, folders_of_tests, plain, stages
 from tools.test import Outcome, count_line, run_stage, summarize
 
 
@@ -80,6 +80,7 @@ def test_all_stages_run_after_a_failure(monkeypatch, capsys, second, code):
     trial = [
         stage(second, counts_tests=False),
         Stage("z", "last", [sys.executable, "-c", SAY], plain),
+        stage("exit(1)", group=NIGHTLY),  # only when it is asked for
     ]
     monkeypatch.setattr(runner, "stages", lambda: trial)
     monkeypatch.setattr(sys, "argv", ["test"])
@@ -94,7 +95,8 @@ def test_unknown_group_is_refused(monkeypatch, capsys):
 
 
 def test_every_folder_and_notebook_is_in_some_stage():
-    words = [word for stage in stages() for word in stage.command]
+    always = [stage for stage in stages() if stage.group != NIGHTLY]
+    words = [word for stage in always for word in stage.command]
     assert {f"tests/{name}" for name in folders_of_tests()} <= set(words)
     assert {str(path) for path in (ROOT / "chapters").glob("*.ipynb")} <= set(words)
     # What one stage leaves out, another runs.
