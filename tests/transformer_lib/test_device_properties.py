@@ -1,13 +1,19 @@
-"""What is made on the way is made where its inputs are, whatever the default device.
+"""What is made on the way is made where its inputs are, and nowhere else.
 
-The default is "meta" here, whose tensors hold no numbers and mix with no others: on
-a machine without a second device, it finds each tensor that is made on the first.
+With inputs on the CPU, the default device is "meta", whose tensors hold no numbers and
+mix with no others. With inputs on a second device, all that is left on the CPU does.
 """
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
 
 import pytest
 import torch
 from models import draw_tokens, model, tiny
-from samples import coin_flips, normal
+from samples import coin_flips, normal, seeded
+from second_device import SECOND, SecondDevice
+from torch import Tensor, nn
 
 from transformer_lib.attention import attention, fused_attention
 from transformer_lib.cache import Int8Cache
@@ -16,7 +22,7 @@ from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.masks import padding_mask, windowed
 from transformer_lib.positions import apply_rotary, sinusoid
 from transformer_lib.sampling import beam_search, beam_translate, generate, translate
-from transformer_lib.training import cross_entropy, language_model_loss
+from transformer_lib.training import cross_entropy, language_model_loss, train
 
 TOKENS, LENGTHS = draw_tokens(0, 2, 5), torch.tensor([5, 3])
 SETTINGS = {"max_new_tokens": 4, "end_id": 2}
@@ -27,6 +33,19 @@ LEARNED, ALIBI = (
 BOTH = model(EncoderDecoder, tiny(positions="learned"), torch.float32)
 
 
+def learn(at):
+    """The losses and the weights of three steps of training."""
+    torch.manual_seed(0)
+    model, batches = at(LEARNED).train().requires_grad_(), [at(TOKENS)] * 3
+    losses = train(model, batches, optimizer=torch.optim.AdamW(model.parameters()))
+    assert losses[2] < losses[0]
+    return nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+def write(at, model, **kind):
+    return text(generate(at(model), at(TOKENS), at(LENGTHS), **SETTINGS, **kind))
+
+
 def text(steps):
     return torch.stack(list(steps), dim=1)
 
@@ -35,6 +54,7 @@ def whole(found):
     return torch.cat((found.tokens, found.scores[:, None]), dim=1)
 
 
+PLACES = torch.arange(5)
 LOGITS = normal(0, 2, 5, 13)
 MASKS = {
     "none": None,
@@ -42,42 +62,86 @@ MASKS = {
     "Boolean": coin_flips(0, 5, 5).tril(-1),
     "added": normal(9, 5, 5),
 }
-CASES = {
-    f"{attend.__name__}, {name}": lambda attend=attend, mask=mask: attend(*HEADS, mask)
+CASES: dict[str, Callable[[Callable[[Any], Any]], Tensor]] = {
+    f"{attend.__name__}, {name}": lambda at, attend=attend, mask=mask: attend(
+        *map(at, HEADS), at(mask)
+    )
     for attend in (attention, fused_attention)
     for name, mask in MASKS.items()
 }
 CASES |= {
-    "fewer queries": lambda: fused_attention(HEADS[0][:, :, 3:], *HEADS[1:], "causal"),
-    "padding": lambda: padding_mask(LENGTHS, 5),
-    "window": lambda: windowed(fused_attention, 2)(*HEADS, "causal"),
-    "loss": lambda: cross_entropy(LOGITS, TOKENS, label_smoothing=0.1),
-    "loss of a model": lambda: language_model_loss(LEARNED, TOKENS)[0],
-    "ALiBi": lambda: ALIBI(TOKENS),
-    "whole cache": lambda: text(generate(LEARNED, TOKENS, LENGTHS, **SETTINGS)),
-    "eight bits": lambda: text(generate(LEARNED, TOKENS, layer=Int8Cache, **SETTINGS)),
-    "ALiBi with a cache": lambda: text(generate(ALIBI, TOKENS, LENGTHS, **SETTINGS)),
-    "translation": lambda: text(
-        translate(BOTH, TOKENS, LENGTHS, start_id=1, **SETTINGS)
+    "fewer queries": lambda at: fused_attention(
+        at(HEADS[0][:, :, 3:]), *map(at, HEADS[1:]), "causal"
     ),
-    "beams": lambda: whole(beam_search(LEARNED, TOKENS, LENGTHS, width=3, **SETTINGS)),
-    "beams of a target": lambda: whole(
-        beam_translate(BOTH, TOKENS, LENGTHS, start_id=1, width=3, **SETTINGS)
+    "padding": lambda at: padding_mask(at(LENGTHS), 5),
+    "window": lambda at: windowed(fused_attention, 2)(*map(at, HEADS), "causal"),
+    "loss": lambda at: cross_entropy(at(LOGITS), at(TOKENS), label_smoothing=0.1),
+    "loss of a model": lambda at: language_model_loss(at(LEARNED), at(TOKENS))[0],
+    "ALiBi": lambda at: at(ALIBI)(at(TOKENS)),
+    "whole cache": lambda at: write(at, LEARNED),
+    "eight bits": lambda at: write(at, LEARNED, layer=Int8Cache),
+    "ALiBi with a cache": lambda at: write(at, ALIBI),
+    "translation": lambda at: text(
+        translate(at(BOTH), at(TOKENS), at(LENGTHS), start_id=1, **SETTINGS)
     ),
+    "beams": lambda at: whole(
+        beam_search(at(LEARNED), at(TOKENS), at(LENGTHS), width=3, **SETTINGS)
+    ),
+    "beams of a target": lambda at: whole(
+        beam_translate(
+            at(BOTH), at(TOKENS), at(LENGTHS), start_id=1, width=3, **SETTINGS
+        )
+    ),
+    "training": learn,
 }
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@torch.no_grad()
 def test_the_default_device_decides_nothing(case):
-    want = case()
+    want = case(deepcopy)
     with torch.device("meta"):
-        got = case()
+        got = case(deepcopy)
     assert got.device.type == "cpu"
     assert got.equal(want)
 
 
-def test_the_clocks_stand_where_the_positions_are():
-    there = torch.arange(3, device="meta")
-    assert sinusoid(there, 4).device == there.device
-    assert apply_rotary(torch.zeros(3, 4, device="meta"), there).device == there.device
+def away(thing):
+    """A copy of a tensor or a model on the second device."""
+    return (
+        thing if thing is None or isinstance(thing, str) else deepcopy(thing).to(SECOND)
+    )
+
+
+# Their clocks are made on the default device, from which nothing comes if it is "meta".
+BOTH_DEVICES = CASES | {
+    "rotation": lambda at: apply_rotary(at(HEADS[0]), at(PLACES)),
+    "sinusoid": lambda at: sinusoid(at(PLACES), 8),
+}
+
+
+@pytest.mark.parametrize("case", BOTH_DEVICES.values(), ids=BOTH_DEVICES)
+def test_a_second_device_gives_the_same(case):
+    with SecondDevice():
+        got = case(away)
+        assert got.device.type == SECOND
+        torch.testing.assert_close(got.cpu(), case(deepcopy))
+
+
+def test_what_is_left_on_the_cpu_is_found():
+    with SecondDevice():
+        x = away(LOGITS)
+        for meet in (
+            lambda: x + LOGITS,
+            lambda: LOGITS * x[0, 0, 0],
+            lambda: torch.cat((x, LOGITS)),
+            lambda: attention(away(HEADS[0]), *HEADS[1:]),
+            lambda: away(LEARNED)(TOKENS),
+        ):
+            with pytest.raises(RuntimeError, match="found at least two devices"):
+                meet()
+        with pytest.raises(RuntimeError, match="generator"):
+            torch.randn(3, device=SECOND, generator=seeded())
+        with pytest.raises(RuntimeError, match="numpy"):
+            x.numpy()
+        # as CUDA allows it: a single number, an index, a copy
+        assert (x * torch.tensor(2.0))[torch.tensor([0])].cpu().equal(2 * LOGITS[:1])
