@@ -1,23 +1,21 @@
-"""Write the lock files: `python -m tools.lock`, with uv on the PATH.
+"""Write what pip reads from what uv resolved: `python -m tools.lock`, with uv at hand.
 
-`requirements.lock` holds requirements.txt and all that it pulls in, with versions and
-hashes, for every platform. What only PyTorch's CUDA build pulls in stands in
-`requirements-cuda.lock`: pip installs whatever a file names, and the CPU build of
-PyTorch needs none of these 3 GB.
+`uv.lock` holds one version of all that pyproject.toml names, and of all that this pulls
+in, for every platform. From it come the versions in `requirements.txt`, in
+`constraints.txt` and, with hashes, in `requirements.lock`. What only PyTorch's CUDA
+build pulls in stands in `requirements-cuda.lock`: pip installs whatever a file names,
+and the CPU build of PyTorch needs none of these 3 GB.
 """
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LOCK, CUDA_LOCK = ROOT / "requirements.lock", ROOT / "requirements-cuda.lock"
-COMMAND = (
-    *("uv", "pip", "compile", "requirements.txt", "-c", "constraints.txt"),
-    *("--universal", "--python-version", "3.11", "--generate-hashes"),
-    *("--no-annotate", "--no-header", "--quiet"),
-)
+PINNED = (ROOT / "requirements.txt", ROOT / "benchmarks/requirements.txt")
+HELD = ROOT / "constraints.txt"
+EXPORT = ("export", "--no-emit-project", "--no-annotate", "--no-header")
 OF_CUDA = re.compile(r"nvidia-|cuda-|triton==")
 # PyTorch's own index has the CPU builds, whose hashes the package index does not know.
 # From https://download.pytorch.org/whl/cpu/torch/; a new version needs new ones.
@@ -26,6 +24,9 @@ CPU_BUILDS = {
         "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"
     ]
 }
+HELD_HEAD = (
+    "# Written by `python -m tools.lock`; a line counts only where it is needed."
+)
 HEAD = "# Written by `python -m tools.lock`. To install it:\n# pip install {}\n"
 
 
@@ -46,28 +47,42 @@ def write(path: Path, command: str, pieces: list[str]) -> None:
     print(f"{path.name}: {len(pieces)} packages")
 
 
-def main() -> int:
+def new_versions(text: str, locked: dict[str, str]) -> str:
+    """The same lines, each package at its version in the lock file."""
+    pin = re.compile(r"^([\w.-]+)==\S+", re.M)
+    return pin.sub(lambda line: f"{line[1]}=={locked[line[1]]}", text)
+
+
+def uv(*words: str) -> str:
+    """What uv prints, which must end well."""
     done = subprocess.run(
-        COMMAND, cwd=ROOT, capture_output=True, text=True, check=False
+        ("uv", *words), cwd=ROOT, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        print(f"uv found no versions:\n{done.stderr}", file=sys.stderr)
-        return 1
-    pieces = [with_cpu_builds(piece) for piece in split(done.stdout)]
+        raise SystemExit(f"uv {words[0]} failed:\n{done.stderr}")
+    return done.stdout
+
+
+def main() -> None:
+    uv("lock")
+    pieces = [with_cpu_builds(piece) for piece in split(uv(*EXPORT))]
     missing = [
         name for name in CPU_BUILDS if not any(p.startswith(name) for p in pieces)
     ]
     if missing:
-        print(
-            f"CPU_BUILDS must name the version in use, got {missing}", file=sys.stderr
-        )
-        return 1
+        raise SystemExit(f"CPU_BUILDS must name the version in use, got {missing}")
     plain = "--require-hashes -r requirements.lock"
     write(LOCK, plain, [piece for piece in pieces if not OF_CUDA.match(piece)])
     both = f"{plain} -r requirements-cuda.lock"
     write(CUDA_LOCK, both, [piece for piece in pieces if OF_CUDA.match(piece)])
-    return 0
+    pins = split(uv(*EXPORT, "--all-groups", "--no-hashes"))
+    held = [pin for pin in pins if not OF_CUDA.match(pin)]
+    HELD.write_text("\n".join([HELD_HEAD, *held, ""]), encoding="utf-8")
+    locked = dict(pin.split(" ")[0].split("==") for pin in pins)
+    for path in PINNED:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(new_versions(text, locked), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
