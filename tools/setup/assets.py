@@ -39,7 +39,7 @@ def bring_assets(venv: Path, modules: Path) -> None:
         SetupError: with the reason and what to do; no `node_modules` is left then.
     """
     say("installing the browser assets")
-    npm = [str(venv / "bin/npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    npm = [str(venv / "bin/npm"), "ci", "--no-audit", "--no-fund"]
     try:
         run_tool([*npm, "--fetch-retries=1"], clean_environment(venv))
     except ToolError as error:
