@@ -18,11 +18,17 @@ PIP_WORDS = {
     "device": "the disk is full",
     "WARNING: Retrying: NewConnectionError('Temporary failure in name resolution')\n"
     "ERROR: No matching distribution found for torch": "could not be reached",
+    "Could not fetch URL https://pypi.org/simple/six/: There was a problem confirming "
+    "the ssl certificate: Max retries exceeded (Caused by SSLError([SSL: "
+    "CERTIFICATE_VERIFY_FAILED])) - skipping": "install ca-certificates` (Debian), or "
+    "set PIP_CERT",
+    "OSError: Could not find a suitable TLS CA certificate bundle": "ca-certificates",
     "ERROR: No matching distribution found for torch==2.13.0": "pip failed: ERROR: No",
 }
 NPM_WORDS = {
     "npm error code EUSAGE\nnpm error `npm ci` can only install packages when your "
     "package.json and package-lock.json are in sync": "must agree with package.json",
+    "npm error code SELF_SIGNED_CERT_IN_CHAIN": "or set npm_config_cafile",
     "npm error code ENOTFOUND\nnpm error network request failed": "not be reached",
     "npm error code EINTEGRITY\nnpm error sha512": "code EINTEGRITY; npm error sha512",
 }

@@ -5,12 +5,19 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tools.setup.console import SetupError, ToolError, clean_environment, run_tool, say
+from tools.setup.console import (
+    SetupError,
+    ToolError,
+    clean_environment,
+    explain_certificate,
+    run_tool,
+    say,
+)
 
 OUT_OF_STEP = ("can only install packages when your package.json", "EUSAGE")
 NO_REGISTRY = (
     *("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT"),
-    *("network request", "UNABLE_TO_GET_ISSUER_CERT", "SELF_SIGNED_CERT_IN_CHAIN"),
+    "network request",
 )
 
 
@@ -22,6 +29,8 @@ def explained(error: ToolError) -> SetupError:
             "package-lock.json must agree with package.json, and does not; run "
             "`.venv/bin/npm install --package-lock-only` and commit the lock file"
         )
+    if certificate := explain_certificate(error, "npm_config_cafile"):
+        return certificate
     if any(sign in text for sign in NO_REGISTRY):
         return SetupError(
             "the npm registry could not be reached; check the network, a proxy or "

@@ -12,6 +12,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 # Settings of the caller that would install somewhere else than into .venv.
 STRAY = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_USER")
 WORTH_SHOWING = ("Collecting ", "Downloading ", "Installing ", "added ")
+# How pip and npm say that they cannot tell who answers them.
+NO_CERTIFICATE = (
+    *("CERTIFICATE_VERIFY_FAILED", "TLS CA certificate bundle"),
+    *("UNABLE_TO_GET_ISSUER_CERT", "SELF_SIGNED_CERT", "UNABLE_TO_VERIFY_LEAF"),
+)
 
 
 class SetupError(Exception):
@@ -24,6 +29,17 @@ class ToolError(Exception):
     def __init__(self, output: list[str]) -> None:
         super().__init__("\n".join(output))
         self.output = output
+
+
+def explain_certificate(error: ToolError, name: str) -> SetupError | None:
+    """Say what to do where a certificate could not be checked, if that was it."""
+    if not any(sign in str(error) for sign in NO_CERTIFICATE):
+        return None
+    return SetupError(
+        "the certificate of the package index could not be checked; run `apt-get "
+        f"install ca-certificates` (Debian), or set {name} to the file with your "
+        "network's own certificate, and run the command again"
+    )
 
 
 def say(line: str) -> None:

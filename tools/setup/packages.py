@@ -11,6 +11,7 @@ from tools.setup.console import (
     SetupError,
     ToolError,
     clean_environment,
+    explain_certificate,
     run_tool,
     say,
 )
@@ -72,6 +73,8 @@ def explained(error: ToolError) -> SetupError:
             f"the disk is full; torch needs {NEEDED} GB, its CUDA build "
             f"{NEEDED_WITH_CUDA} GB: make room, or set {CPU_BUILD}"
         )
+    if certificate := explain_certificate(error, "PIP_CERT"):
+        return certificate
     if any(sign in text for sign in NO_INDEX):
         index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple")
         return SetupError(
