@@ -19,7 +19,7 @@ NO_HISTORY = "c.HistoryManager.enabled = False\n"
 PERSONAL = ("PYTHONWARNINGS", "PYTHONSTARTUP", "MPLBACKEND", "MATPLOTLIBRC")
 
 
-def kernel_environment() -> dict[str, str]:
+def gpu_environment() -> dict[str, str]:
     """Environment of a kernel: shapes checked, one thread, nobody's own settings."""
     kept = {name: text for name, text in os.environ.items() if name not in PERSONAL}
     return kept | {
@@ -27,6 +27,11 @@ def kernel_environment() -> dict[str, str]:
         "TRANSFORMER_LIB_CHECK_SHAPES": "1",
         "IPYTHONDIR": str(ipython_folder()),
     }
+
+
+def kernel_environment() -> dict[str, str]:
+    """The same without a GPU: the digits in the stored notebooks are the CPU's."""
+    return gpu_environment() | {"CUDA_VISIBLE_DEVICES": ""}
 
 
 def ipython_folder() -> Path:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.kernels import THREADS, kernel_environment
+import torch
+
+from tools.kernels import THREADS, gpu_environment, kernel_environment
 from tools.strict_run import strict_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,6 +71,12 @@ def stages() -> list[Stage]:
     build = [sys.executable, "-m", "booksite.build"]
     library = [name for name in folders_of_tests() if name not in ELSEWHERE]
     rest = [f"--ignore={file}" for file in ALONE]
+    on_gpu = Stage(
+        "notebooks",
+        "every notebook on the GPU, held by its asserts",
+        strict_command(notebooks, mode="--nbval-lax"),
+        gpu_environment,
+    )
     every_page = [sys.executable, "-m", "pytest", *ALONE]
     return [
         check("ruff check", "ruff", "check"),
@@ -92,6 +100,7 @@ def stages() -> list[Stage]:
             strict_command(notebooks, processes=2),
             kernel_environment,
         ),
+        *([on_gpu] if torch.cuda.is_available() else []),
         tests("colab", "notebooks in Colab's stand-in", ["colab"]),
         Stage("site", "build of the book", build, plain, counts_tests=False),
         tests(

@@ -1,4 +1,8 @@
-"""The command that runs notebooks under strict nbval, cut off from the network."""
+"""The command that runs notebooks under nbval, cut off from the network.
+
+Strict, it compares what is printed. Lax, it leaves that to the notebooks' asserts: the
+digits of a GPU are not those that are stored.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,19 @@ from pathlib import Path
 from tools.offline import offline_prefix
 
 CELL_TIMEOUT = 300  # seconds, on a slow machine
-STRICT = [
+NBVAL = [
     "--color=no",
-    *("--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"),
+    *("--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"),
     *("-p", "tools.strict_nbval", "-p", "no:cacheprovider"),
     # Shapes are checked inside the kernels, and warnings there are outputs.
     *("-o", "addopts=", "-o", "filterwarnings=default"),
 ]
 
 
-def strict_command(notebooks: list[Path], processes: int = 0) -> list[str]:
+def strict_command(
+    notebooks: list[Path], processes: int = 0, *, mode: str = "--nbval"
+) -> list[str]:
     """Return the command; its kernels need `kernel_environment()`."""
     share = ["-n", str(processes), "--dist", "loadfile"] if processes else []
-    pytest = [sys.executable, "-m", "pytest", "-ra", *STRICT, *share]
+    pytest = [sys.executable, "-m", "pytest", "-ra", mode, *NBVAL, *share]
     return [*offline_prefix(), *pytest, *map(str, notebooks)]

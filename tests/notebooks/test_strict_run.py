@@ -68,8 +68,9 @@ NOTEBOOKS = {
 }
 
 
-def strict_run(*paths: Path) -> subprocess.CompletedProcess[str]:
-    command = [*strict_command([*paths]), "-v", f"--rootdir={paths[0].parent}"]
+def strict_run(*paths: Path, mode: str = "--nbval") -> subprocess.CompletedProcess[str]:
+    command = strict_command([*paths], mode=mode)
+    command += ["-v", f"--rootdir={paths[0].parent}"]
     return run_command(*command, cwd=ROOT, env=kernel_environment(), timeout=300)
 
 
@@ -171,3 +172,12 @@ def test_nothing_else_may_differ(run, name):
 def test_network_is_cut_off_where_it_can_be(run):
     expected = "PASSED" if offline_prefix() else "FAILED"
     assert run.verdicts("offline") == {expected: 1}, run.words("offline")
+
+
+def test_on_a_gpu_digits_may_differ_and_asserts_hold(tmp_path):
+    forged = with_another_digit(numbered(new_notebook(cells=[deepcopy(PI)])))
+    failing = numbered(new_notebook(cells=[code("assert 1 + 1 == 3")]))
+    paths = [written(forged, tmp_path / "forged.ipynb")]
+    paths += [written(failing, tmp_path / "failing.ipynb")]
+    said = VERDICT.findall(strict_run(*paths, mode="--nbval-lax").stdout)
+    assert said == [("forged", "PASSED"), ("failing", "FAILED")]
