@@ -222,18 +222,26 @@ export async function takeSheetsApart() {
   joined.remove();
 }
 
-// Fonts that come, and figures that come alive, change sizes for a while; and the theme
-// hears late that the page is at its top again.
+const frame = () => new Promise(requestAnimationFrame);
+
+// Until all that is near the window is alive (the host begins 300 pixels before), and
+// nothing has moved for twenty frames: fonts and figures change sizes for a while, and
+// the theme hears late that the page is at its top again.
 export async function settle() {
-  let [height, since] = [0, 0];
-  const { classList } = document.body;
-  const waits = () => document.querySelector(".tl-figure:not([data-mounted])");
-  const moves = () => classList.contains("scrolled") || waits();
-  while (moves() || performance.now() - since < 1000) {
+  const near = (figure) => {
+    const { top, bottom } = figure.getBoundingClientRect();
+    return bottom > -300 && top < innerHeight + 300;
+  };
+  const moves = () =>
+    (scrollY === 0 && document.body.classList.contains("scrolled")) ||
+    all(".tl-figure:not([data-mounted])").some(near);
+  let place = "";
+  for (let frames = 0; frames < 20; frames++) {
     await document.fonts.ready;
-    await rest(50);
-    const now = document.body.getBoundingClientRect().height;
-    if (now !== height) [height, since] = [now, performance.now()];
+    await frame();
+    const now = [document.body.getBoundingClientRect().height, scrollY].join();
+    if (now !== place || moves()) frames = 0;
+    place = now;
   }
 }
 
@@ -249,7 +257,9 @@ export function firstInSight() {
 }
 
 // What the list of sections marks, and the section whose heading was passed last.
-export function marked() {
+export async function marked() {
+  await frame();
+  await rest(0); // the list follows at the end of a frame
   const passed = all(".bd-article section section[id]").filter(
     (e) => e.getBoundingClientRect().top < 0.3 * innerHeight,
   );
