@@ -109,7 +109,7 @@ export async function press([rounds, most]) {
       if (pressed.size === most || !ready(element)) continue;
       element.click();
       pressed.add(element);
-      await rest(5);
+      await rest(0);
     }
     await rest(100);
   }

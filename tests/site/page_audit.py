@@ -73,7 +73,9 @@ def look_at(context: BrowserContext, url: str, look: str, press: bool) -> Facts:
     if not url.endswith("/index.html"):  # which is intro.html by now
         facts.violations = run_axe(page)
     facts.loaded = [*facts.requests]
-    facts.pressed = press_buttons(page) if press else 0
+    if press:
+        facts.pressed = press_buttons(page)
+        page.evaluate("localStorage.clear()")  # the next page keeps its color mode
     page.close()
     return facts
 
