@@ -20,7 +20,9 @@ def faults(visits: list[Facts], find: Callable[[Facts], Any]) -> dict[str, Any]:
 
 def test_pages_ask_only_their_own_server_or_disk(visits, address) -> None:
     def foreign(facts: Facts) -> list[str]:
-        own = ("file:///",) if facts.url.startswith("file:") else (f"{address}/", "blob:")
+        own = (
+            ("file:///",) if facts.url.startswith("file:") else (f"{address}/", "blob:")
+        )
         return [url for url in facts.requests if not url.startswith((*own, "data:"))]
 
     assert {facts.url.split(":")[0] for facts in visits} == {"http", "file"}

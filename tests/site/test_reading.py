@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
-import yaml
 from page_audit import in_page
-from page_files import PageFile
+from page_files import ORDER
 from playwright.sync_api import Page
 
 from booksite.build import ROOT
 from booksite.landing import stored_figure
 
 pytestmark = pytest.mark.site
+MARKS = ROOT / "booksite/static"
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
@@ -95,38 +95,6 @@ def test_lost_readers_get_the_books_own_page(visit, address: str) -> None:
     page.get_by_role("heading", name="Glossary").wait_for()
 
 
-CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-ORDER = [f"{CONTENTS['root']}.html"] + [
-    f"{entry['file']}.html" for part in CONTENTS["parts"] for entry in part["chapters"]
-]
-MARKS = ROOT / "booksite/static"
-# Of each way, what the head tells a browser and what the reader sees at the page's end.
-WAYS = {
-    "previous": ("link[rel=prev], a.left-prev", -1),
-    "next": ("link[rel=next], a.right-next", 1),
-}
-
-
-def test_the_contents_name_every_chapter() -> None:
-    chapters = {path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb")}
-    assert chapters <= {Path(page).stem for page in ORDER}
-    assert len(set(ORDER)) == len(ORDER) > 25
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_each_page_leads_to_its_neighbours_by_their_names(files, way) -> None:
-    links, step = WAYS[way]
-    for place, page in enumerate(ORDER):
-        found = files[page].soup.select(links)
-        there = 0 <= place + step < len(ORDER)
-        wanted = [ORDER[place + step]] * 2 if there else []
-        assert [urljoin(page, link["href"]) for link in found] == wanted, page
-        if there:
-            title = found[-1].select_one(".prev-next-title").get_text()
-            name = files[wanted[0]].soup.h1.get_text().removesuffix("#")
-            assert title.split() == name.split(), page
-
-
 def test_a_reader_goes_on_and_comes_back(visit, book: Path) -> None:
     page = visit((book / ORDER[0]).as_uri())
     for step in (1, 2):
@@ -134,13 +102,6 @@ def test_a_reader_goes_on_and_comes_back(visit, book: Path) -> None:
         page.wait_for_url(f"**/{ORDER[step]}")
     page.locator("a.left-prev").click()
     page.wait_for_url(f"**/{ORDER[1]}")
-
-
-def test_favicon_is_ours_on_every_page(files: dict[str, PageFile]) -> None:
-    for page, file in files.items():
-        (link,) = file.soup.select("link[rel=icon]")
-        icon = file.path.parent / link["href"].lstrip("/")  # 404.html: of the root
-        assert icon.read_bytes() == (MARKS / "favicon.svg").read_bytes(), page
 
 
 def test_the_favicon_is_a_picture(visit) -> None:
