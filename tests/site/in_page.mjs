@@ -2,6 +2,7 @@
 
 const all = (selector) => [...document.querySelectorAll(selector)];
 const rest = (time) => new Promise((done) => setTimeout(done, time));
+const frame = () => new Promise(requestAnimationFrame);
 const start = (element) => element.outerHTML.slice(0, 100);
 
 // Everything a reader can unfold is unfolded, so that it is examined too.
@@ -111,7 +112,8 @@ export async function press([rounds, most]) {
       pressed.add(element);
       await rest(0);
     }
-    await rest(100);
+    await frame();
+    await rest(0);
   }
   await rest(400);
   return pressed.size;
@@ -221,8 +223,6 @@ export async function takeSheetsApart() {
   await Promise.all(joined.dataset.joined.split(" ").map(load));
   joined.remove();
 }
-
-const frame = () => new Promise(requestAnimationFrame);
 
 // Until all that is near the window is alive (the host begins 300 pixels before), and
 // nothing has moved for twenty frames: fonts and figures change sizes for a while, and
