@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import nbformat
+from nbformat.corpus.words import generate_corpus_id
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,22 +25,12 @@ TRACES_OF_A_RUN = ("execution", "ExecuteTime", "collapsed", "scrolled")
 
 
 def read(path: Path) -> nbformat.NotebookNode:
-    """Read a notebook as format 4; ids that are missing get the cell's number."""
+    """Read a notebook as format 4.5, whose cells have ids."""
     raw = json.loads(path.read_text(encoding="utf-8"))
-    used = {cell.get("id") for cell in raw["cells"]}
-    for number, cell in enumerate(raw["cells"], 1):
-        if "id" not in cell:
-            cell["id"] = _fresh_id(number, used)
+    for cell in raw["cells"]:
+        cell.setdefault("id", generate_corpus_id())
     raw["nbformat"], raw["nbformat_minor"] = 4, 5
     return nbformat.reads(json.dumps(raw), as_version=4)
-
-
-def _fresh_id(number: int, used: set[str | None]) -> str:
-    name = f"cell-{number:02d}"
-    while name in used:
-        name += "x"
-    used.add(name)
-    return name
 
 
 def normalize(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

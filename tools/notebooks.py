@@ -88,20 +88,10 @@ def draw_stills(path: Path) -> bool:
     return True
 
 
-def in_stored_form(path: Path) -> bool:
-    """Say whether the file already is what `normalize` would write."""
-    wanted = text_of(normalize(with_stubs(read(path))))
-    good = wanted == path.read_text(encoding="utf-8")
-    if not good:
-        print(f"{path}: not in its stored form; run `make notebooks NB={path}`")
-    return good
-
-
 def main() -> int:
-    """Run or check the notebooks that are named, or all chapters."""
+    """Run the notebooks that are named, or all chapters."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path)
-    parser.add_argument("--check", action="store_true", help="only check the form")
     parser.add_argument("--stills", action="store_true", help="only draw stills anew")
     asked = parser.parse_args()
     paths = asked.notebooks or sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -109,8 +99,7 @@ def main() -> int:
     if missing or not paths:
         print(f"no such notebook: {', '.join(map(str, missing)) or 'chapters/*.ipynb'}")
         return 1
-    kinds = {in_stored_form: asked.check, draw_stills: asked.stills, run_in_place: True}
-    work = next(kind for kind, wanted in kinds.items() if wanted)
+    work = draw_stills if asked.stills else run_in_place
     done = [work(path) for path in paths]
     return 0 if all(done) else 1
 

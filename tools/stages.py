@@ -19,7 +19,7 @@ VENV = ROOT / ".venv" / "bin"
 OF_THE_BOOK, OF_THE_NOTEBOOKS = ("site", "jupyter"), ("notebooks", "tools")
 ELSEWHERE = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, "figures", "colab"}
 # These start two browsers at once, or want the machine for themselves, and print.
-ALONE = [f"tests/site/test_{name}.py" for name in ("pages", "weights", "lighthouse")]
+ALONE = ["tests/site/test_pages.py", "tests/site/test_weights.py"]
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
 COVERAGE = ["--cov=transformer_lib", "--cov=transformer_book", "--cov-fail-under=95"]
 NIGHTLY = "nightly"  # the group, and the mark, of what is too rare for each run

@@ -83,17 +83,11 @@ RunningKernel.execute_cell_input = execute_as_readers_do
 IPyNbCell.compare_outputs = compare_as_tagged
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option of those who want to see all that changed."""
-    parser.addoption("--every-failure", action="store_true", help="go on after one")
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out what follows a failure: it would only repeat it."""
     item.output_timeout = OUTPUT_TIMEOUT  # type: ignore[attr-defined]
     assert item.parent is not None
-    go_on = item.config.getoption("--every-failure")
-    if not go_on and (failed := item.parent.stash.get(FIRST_FAILURE, None)):
+    if failed := item.parent.stash.get(FIRST_FAILURE, None):
         pytest.skip(f"not run, because {failed} of this notebook failed")
 
 

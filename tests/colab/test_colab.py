@@ -22,43 +22,46 @@ from chapters import sources
 from tools.isolated import run_isolated
 from tools.kernels import without_outputs
 
-FEW = ("05_masks", "appendix_jax", "gallery")
+FEW = ("05_masks", "gallery")
 ALL = os.environ.get("COLAB_NOTEBOOKS") == "all"
 WHOLE = [path for path in CHAPTERS if ALL or path.stem in FEW]
 pytestmark = pytest.mark.skipif(
     not shutil.which("git"), reason="pip needs git to install from a repository"
 )
-LIBRARY = "import importlib.util as u\nassert u.find_spec('transformer_lib') is None"
-IN_COLAB = "import sys\nassert 'google.colab' in sys.modules"
-OLD = """\
+PUBLISHED = f"{ADDRESS}@{TAG}"
+AS_IN_COLAB = """\
+import importlib.util as u, sys
+assert u.find_spec('transformer_lib') is None
+assert 'google.colab' in sys.modules
 import anywidget, IPython, ipywidgets
 assert (ipywidgets.__version__, IPython.__version__) == ("7.7.1", "7.34.0")
 assert anywidget.__version__ == "0.9.21\""""
+INSTALLED = """\
+import pathlib, transformer_lib
+assert pathlib.Path(transformer_lib.__file__).is_relative_to(sys.prefix)"""
 NO_PROCESS = """\
 def run(*_, **__):
     raise AssertionError("the set-up cell ran pip again")
 subprocess.run = run"""
-INSTALLED = """\
-import pathlib, sys, transformer_lib
-assert pathlib.Path(transformer_lib.__file__).is_relative_to(sys.prefix)"""
+FIGURE = "from transformer_book import figures as widgets\nwidgets.SoftmaxMask()"
+# Colab shows foreign widgets only after anywidget has asked it to.
+LET_IN = 'import google.colab.output as o\nassert "enable_custom" in str(o.calls)'
 
 
-@dataclass(frozen=True)
+@dataclass
 class Colab:
+    """Colab's Python, and the versions that were there before the library came."""
+
     python: str
     environment: dict[str, str]
-    packages: dict[str, str]
-    """The versions that were there before the library came."""
 
-    def run(self, *cells: str) -> tuple[str, list[nbformat.NotebookNode]]:
-        """Run cells in a new kernel: what failed, and the cells with their outputs."""
-        notebook = nb.new_notebook(cells=[nb.new_code_cell(text) for text in cells])
-        return run_isolated(notebook, self.python, self.environment), notebook.cells
+    def __post_init__(self) -> None:
+        self.packages = self.versions()
 
-
-def versions(python: str, own: dict[str, str]) -> dict[str, str]:
-    done = run(python, "-m", "pip", "list", "--format", "json", env=own)
-    return {each["name"]: each["version"] for each in json.loads(done.stdout)}
+    def versions(self) -> dict[str, str]:
+        listed = (self.python, "-m", "pip", "list", "--format", "json")
+        done = run(*listed, env=self.environment)
+        return {each["name"]: each["version"] for each in json.loads(done.stdout)}
 
 
 def setup_cell(path: Path, stamp: str = "") -> str:
@@ -67,64 +70,41 @@ def setup_cell(path: Path, stamp: str = "") -> str:
     return sources(stamped(text, stamp) if stamp else text)[0]
 
 
-PUBLISHED = f"{ADDRESS}@{TAG}"
-
-
 @pytest.fixture(scope="session")
-def empty_colab(tmp_path_factory: pytest.TempPathFactory) -> Colab:
-    """Colab before any set-up cell has run."""
+def colab(tmp_path_factory: pytest.TempPathFactory) -> Colab:
     repository = make_repository(tmp_path_factory.mktemp("course"))
-    folder = tmp_path_factory.mktemp("stand-in")
-    python, own = make_colab(folder), environment(repository)
-    return Colab(python, own, versions(python, own))
+    python = make_colab(tmp_path_factory.mktemp("stand-in"))
+    return Colab(python, environment(repository))
 
 
-@pytest.fixture(scope="session")
-def colab(empty_colab: Colab) -> Colab:
-    """Colab after the first set-up cell of a published notebook."""
-    # What fails without the library comes first: it is there ever after.
-    failure, _ = empty_colab.run(LIBRARY, IN_COLAB, OLD, setup_cell(CHAPTERS[0]))
-    assert "ModuleNotFoundError" in failure
-    assert "Colab: fill in REPOSITORY" in failure
+def test_set_up_cells_bring_the_library_and_replace_nothing(colab: Colab) -> None:
+    """All in one kernel. What fails without the library comes first."""
+    assert len(CHAPTERS) >= 20
     wrong = setup_cell(CHAPTERS[0], f"{ADDRESS}@no-such-tag")
-    failure, _ = empty_colab.run(wrong)
-    assert "RuntimeError" in failure
-    assert "no-such-tag" in failure
-    published = setup_cell(CHAPTERS[0], PUBLISHED)
-    failure, cells = empty_colab.run(
-        LIBRARY, published, INSTALLED, NO_PROCESS, published
-    )
-    assert failure == ""
-    assert [cell.outputs for cell in cells] == [[], [], [], [], []]
-    return empty_colab
+    first, *others = (setup_cell(path, PUBLISHED) for path in CHAPTERS)
+    fails, silent = [setup_cell(CHAPTERS[0]), wrong], [first, INSTALLED, NO_PROCESS]
+    codes = [AS_IN_COLAB, *fails, *silent, *others, FIGURE, LET_IN]
+    cells = [nb.new_code_cell(code) for code in codes]
+    for cell in cells[1:3]:
+        cell.metadata["tags"] = ["raises-exception"]
+    notebook = nb.new_notebook(cells=cells)
+    assert run_isolated(notebook, colab.python, colab.environment) == ""
+    [_, (unknown,), (no_tag,), *rest, shown, _] = [cell.outputs for cell in cells]
+    assert unknown.ename == "ModuleNotFoundError"
+    assert "Colab: fill in REPOSITORY" in unknown.evalue
+    assert no_tag.ename == "RuntimeError"
+    assert "no-such-tag" in no_tag.evalue
+    assert rest == [[] for _ in rest]
+    assert "application/vnd.jupyter.widget-view+json" in shown[0].data
+    assert "<" in shown[0].data["text/html"]
 
-
-def test_nothing_that_colab_has_is_replaced(colab: Colab) -> None:
-    now = versions(colab.python, colab.environment)
+    now = colab.versions()
     assert set(now) - set(colab.packages) == {"transformer-lib"}
     assert {name: now[name] for name in colab.packages} == colab.packages
 
 
-def test_every_set_up_cell_runs_and_says_nothing(colab: Colab) -> None:
-    assert len(CHAPTERS) >= 20
-    cells = [setup_cell(path, PUBLISHED) for path in CHAPTERS]
-    failure, ran = colab.run(*cells)
-    assert failure == ""
-    assert [cell.outputs for cell in ran] == [[] for _ in CHAPTERS]
-
-
 @pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
 def test_notebook_runs_alone(path: Path, colab: Colab) -> None:
-    notebook = without_outputs(nbformat.read(path, as_version=4))
+    published = stamped(path.read_text(encoding="utf-8"), PUBLISHED)
+    notebook = without_outputs(nbformat.reads(published, as_version=4))
     assert run_isolated(notebook, colab.python, colab.environment) == ""
-
-
-def test_figures_are_let_in(colab: Colab) -> None:
-    """Colab shows foreign widgets only after anywidget has asked it to."""
-    figure = "from transformer_book import figures as widgets\nwidgets.SoftmaxMask()"
-    calls = 'import google.colab.output as o\nassert "enable_custom" in str(o.calls)'
-    failure, cells = colab.run(figure, calls)
-    assert failure == ""
-    shown = cells[0].outputs[0].data
-    assert "application/vnd.jupyter.widget-view+json" in shown
-    assert "<" in shown["text/html"]

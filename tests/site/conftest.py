@@ -4,41 +4,27 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
-from browser import require_chromium
+from browser import require_chromium, start_chromium
 from commands import run_python
-from page_audit import Facts, survey_beside
+from page_audit import Facts, survey
 from page_files import PageFile
 from playwright.sync_api import Browser, Page
 
 from booksite.build import PAGES, ROOT, html_pages, is_built
 from booksite.serve import serving
 
-# Every page in four looks, by two browsers at once. axe examines every page in light,
-# in dark, wide and narrow; in the two other looks those that hold all there is. In the
-# last look every button is pressed in the end.
-SAMPLE = ("/intro.html", "/04_attention.html", "/gallery.html", "/search.html")
-Look = dict[str, Any]
-
-
-def a_look(mode: str, width: int, motion: str, *axe: str) -> Look:
-    viewport = {"width": width, "height": 800}
-    named = {"color_scheme": mode, "reduced_motion": motion, "viewport": viewport}
-    return named | {"axe": axe}
-
-
-LOOKS = [
-    [
-        a_look("light", 1280, "no-preference", ".html"),
-        a_look("light", 320, "reduce", *SAMPLE),
-    ],
-    [
-        a_look("dark", 320, "reduce", ".html"),
-        a_look("dark", 1280, "no-preference", *SAMPLE) | {"press": True},
-    ],
-]
+# Every page in two looks, once as a server sends it and once from disk; axe examines it
+# in both. Each night, the other two.
+LIGHT, DARK = {"color_scheme": "light"}, {"color_scheme": "dark"}
+LAPTOP = {"viewport": {"width": 1280, "height": 800}, "press": True}
+PHONE = {"viewport": {"width": 320, "height": 800}, "reduced_motion": "reduce"}
+LOOKS = {
+    "each_run": {"served": LIGHT | LAPTOP, "disk": DARK | PHONE},
+    "each_night": {"served": LIGHT | PHONE, "disk": DARK | LAPTOP},
+}
+EACH_NIGHT = pytest.param("each_night", marks=pytest.mark.nightly)
 
 
 @pytest.fixture(scope="session")
@@ -94,35 +80,43 @@ def visit(chromium: Browser, address: str) -> Iterator[Callable[..., Page]]:
         yield visit
 
 
-def survey_both(urls: list[list[str]], looks: list[list[Look]]) -> list[Facts]:
-    """Visit one list of pages in each list of looks, all at once."""
-    with ThreadPoolExecutor(len(urls)) as threads:
-        halves = threads.map(survey_beside, urls, looks)
-    return [facts for half in halves for facts in half]
+@pytest.fixture(scope="session", params=["each_run", EACH_NIGHT])
+def visits(
+    request: pytest.FixtureRequest, address: str, book: Path, pages: list[str]
+) -> list[Facts]:
+    """What two browsers find on each page, half of the pages each.
 
-
-@pytest.fixture(scope="session")
-def served(address: str, pages: list[str]) -> list[Facts]:
-    """What a browser finds on each page, in light and dark, on laptop and phone."""
-    require_chromium()
-    urls = [f"{address}/{page}" for page in pages]
-    return survey_both([urls, urls], LOOKS)
-
-
-@pytest.fixture(scope="session")
-def from_disk(book: Path, pages: list[str]) -> list[Facts]:
-    """What a browser finds on each page when it is opened as a file.
-
-    Nobody opens 404.html: it is a host's, and its links start at the host's root.
+    Nobody opens 404.html as a file: it is a host's, and its links start at the root.
     """
     require_chromium()
-    urls = [(book / page).as_uri() for page in pages if page != "404.html"]
-    return survey_both([urls[::2], urls[1::2]], [[{}], [{}]])
+    looks = LOOKS[request.param]
+    origins = {"served": address, "disk": book.as_uri()}
+
+    def visit_half(half: list[str]) -> list[Facts]:
+        with start_chromium() as browser:
+            return [
+                facts
+                for origin, look in looks.items()
+                for facts in survey(browser, urls(origins[origin], half), **look)
+            ]
+
+    def urls(origin: str, half: list[str]) -> list[str]:
+        return [f"{address if p == '404.html' else origin}/{p}" for p in half]
+
+    with ThreadPoolExecutor(2) as threads:
+        halves = threads.map(visit_half, [pages[::2], pages[1::2]])
+        return [facts for half in halves for facts in half]
+
+
+@pytest.fixture(scope="session")
+def served(visits: list[Facts]) -> list[Facts]:
+    """One visit of each page as a server sends it."""
+    return [facts for facts in visits if facts.look == visits[0].look]
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _needs_browser(request: pytest.FixtureRequest) -> None:
     """Say once, before anything is built, that there is no browser."""
-    needed = {"chromium", "served", "from_disk"}
+    needed = {"chromium", "visits"}
     if any(needed & {*item.fixturenames} for item in request.session.items):
         require_chromium()

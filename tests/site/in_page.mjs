@@ -2,6 +2,7 @@
 
 const all = (selector) => [...document.querySelectorAll(selector)];
 const rest = (time) => new Promise((done) => setTimeout(done, time));
+const frame = () => new Promise(requestAnimationFrame);
 const start = (element) => element.outerHTML.slice(0, 100);
 
 // Everything a reader can unfold is unfolded, so that it is examined too.
@@ -109,9 +110,10 @@ export async function press([rounds, most]) {
       if (pressed.size === most || !ready(element)) continue;
       element.click();
       pressed.add(element);
-      await rest(5);
+      await rest(0);
     }
-    await rest(100);
+    await frame();
+    await rest(0);
   }
   await rest(400);
   return pressed.size;
@@ -222,18 +224,24 @@ export async function takeSheetsApart() {
   joined.remove();
 }
 
-// Fonts that come, and figures that come alive, change sizes for a while; and the theme
-// hears late that the page is at its top again.
+// Until all that is near the window is alive (the host begins 300 pixels before), and
+// nothing has moved for twenty frames: fonts and figures change sizes for a while, and
+// the theme hears late that the page is at its top again.
 export async function settle() {
-  let [height, since] = [0, 0];
-  const { classList } = document.body;
-  const waits = () => document.querySelector(".tl-figure:not([data-mounted])");
-  const moves = () => classList.contains("scrolled") || waits();
-  while (moves() || performance.now() - since < 1000) {
+  const near = (figure) => {
+    const { top, bottom } = figure.getBoundingClientRect();
+    return bottom > -300 && top < innerHeight + 300;
+  };
+  const moves = () =>
+    (scrollY === 0 && document.body.classList.contains("scrolled")) ||
+    all(".tl-figure:not([data-mounted])").some(near);
+  let place = "";
+  for (let frames = 0; frames < 20; frames++) {
     await document.fonts.ready;
-    await rest(50);
-    const now = document.body.getBoundingClientRect().height;
-    if (now !== height) [height, since] = [now, performance.now()];
+    await frame();
+    const now = [document.body.getBoundingClientRect().height, scrollY].join();
+    if (now !== place || moves()) frames = 0;
+    place = now;
   }
 }
 
@@ -249,7 +257,9 @@ export function firstInSight() {
 }
 
 // What the list of sections marks, and the section whose heading was passed last.
-export function marked() {
+export async function marked() {
+  await frame();
+  await rest(0); // the list follows at the end of a frame
   const passed = all(".bd-article section section[id]").filter(
     (e) => e.getBoundingClientRect().top < 0.3 * innerHeight,
   );

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from browser import start_chromium
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
@@ -32,10 +31,10 @@ class Facts:
     url: str
     look: str
     requests: list[str] = field(default_factory=list)
+    loaded: list[str] = field(default_factory=list)  # before a button was pressed
     errors: list[str] = field(default_factory=list)
     held: dict[str, Any] = field(default_factory=dict)
     excess: dict[int, int] = field(default_factory=dict)  # width -> pixels too wide
-    examined: bool = False  # by axe
     violations: list[str] = field(default_factory=list)
     pressed: int = 0  # buttons
 
@@ -46,30 +45,18 @@ class Facts:
 
 
 def survey(
-    browser: Browser,
-    urls: list[str],
-    axe: tuple[str, ...] = (),
-    press: bool = False,
-    **look: Any,
+    browser: Browser, urls: list[str], press: bool = False, **look: Any
 ) -> list[Facts]:
-    """Visit these pages in one look, each in a fresh tab; axe examines some.
+    """Visit these pages in one look, each in a fresh tab.
 
     When all else was seen, the buttons are pressed if that is asked for.
     """
     name = f"{look.get('color_scheme')} {look.get('viewport', {}).get('width')}"
     with browser.new_context(**look) as context:
-        return [look_at(context, url, name, url.endswith(axe), press) for url in urls]
+        return [look_at(context, url, name, press) for url in urls]
 
 
-def survey_beside(urls: list[str], looks: list[dict[str, Any]]) -> list[Facts]:
-    """Visit these pages in these looks with a browser of its own, for a thread."""
-    with start_chromium() as browser:
-        return [facts for look in looks for facts in survey(browser, urls, **look)]
-
-
-def look_at(
-    context: BrowserContext, url: str, look: str, axe: bool, press: bool
-) -> Facts:
+def look_at(context: BrowserContext, url: str, look: str, press: bool) -> Facts:
     facts = Facts(url, look)
     page = context.new_page()
     listen(page, facts)
@@ -83,10 +70,12 @@ def look_at(
         for width in (360, 320):
             page.set_viewport_size({"width": width, "height": size["height"]})
             facts.excess[width] = page.evaluate(in_page("settledExcess"))
-    if axe and not url.endswith("/index.html"):  # which is intro.html by now
-        facts.examined = True
+    if not url.endswith("/index.html"):  # which is intro.html by now
         facts.violations = run_axe(page)
-    facts.pressed = press_buttons(page) if press else 0
+    facts.loaded = [*facts.requests]
+    if press:
+        facts.pressed = press_buttons(page)
+        page.evaluate("localStorage.clear()")  # the next page keeps its color mode
     page.close()
     return facts
 

@@ -3,11 +3,20 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import yaml
 from bs4 import BeautifulSoup, Tag
+
+from booksite.build import ROOT
 
 # By these attributes a browser loads something, and by the href of these elements.
 LOADING = {"src", "srcset", "data", "poster", "action", "xlink:href"}
 LOADING_BY_HREF = {"link", "image", "use"}
+
+
+CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+ORDER = [f"{CONTENTS['root']}.html"] + [
+    f"{entry['file']}.html" for part in CONTENTS["parts"] for entry in part["chapters"]
+]
 
 
 class PageFile:

@@ -9,7 +9,7 @@ import nbformat.v4 as nb
 from commands import run_python
 from nbformat import NotebookNode
 
-from booksite.build import ROOT
+from booksite.build import BUILD, ROOT
 
 SOURCES = (
     "booksite",
@@ -24,14 +24,19 @@ CHAPTERS = "chapters:\n  - file: chapters/cells\n"
 
 
 class SmallBook:
-    """A book of a page and a notebook, built again and again."""
+    """A book of a page and a notebook, built again and again.
+
+    What the book itself has made of figures, models and fonts is made already.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.html = folder, folder / "_build/html"
         self.notebook = folder / "chapters/cells.ipynb"
         for name in SOURCES:
             (folder / name).symlink_to(ROOT / name)
-        shutil.copy(ROOT / "_config.yml", folder)
+        shutil.copytree(BUILD / "static", folder / "_build/static")
+        for made in (ROOT / "_config.yml", *BUILD.glob("*.sha256")):
+            shutil.copy(made, folder / made.parent.relative_to(ROOT))
         (folder / "_toc.yml").write_text(TOC + CHAPTERS)
         (folder / "intro.md").write_text(PAGE)
         self.notebook.parent.mkdir()

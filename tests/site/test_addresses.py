@@ -45,10 +45,10 @@ def test_first_source_that_knows_wins(environment, settings, url, ref):
     assert chosen(environment, settings) == Repository(url, ref)
 
 
-@pytest.mark.parametrize("nothing", ["", None])
-def test_no_address_is_invented(nothing):
-    empty = {} if nothing is None else {"COURSE_REPO_URL": "", "GITHUB_REPOSITORY": ""}
-    assert chosen(empty, {"url": nothing, "branch": nothing}) is None
+def test_no_address_is_invented():
+    empty = {"COURSE_REPO_URL": "", "GITHUB_REPOSITORY": ""}
+    assert chosen(empty, {"url": "", "branch": ""}) is None
+    assert chosen({}, {"url": None, "branch": None}) is None
 
 
 def test_name_of_a_run_belongs_to_its_own_repository():
@@ -216,16 +216,12 @@ def test_description_is_the_first_sentences_and_no_quotation() -> None:
 
 
 @pytest.mark.parametrize("bad", ["http://a.example", "https://a b", 'https://a/"'])
-def test_bad_address_of_the_site_is_refused(bad: str) -> None:
+def test_address_of_the_site_ends_with_a_slash_and_a_bad_one_is_refused(bad) -> None:
+    for named in (SITE, SITE + "/"):
+        assert opengraph.known_address(named) == SITE + "/"
+    assert opengraph.known_address("") == ""
     with pytest.raises(ConfigError, match="must be https"):
         opengraph.known_address(bad)
-
-
-@pytest.mark.parametrize(
-    ("named", "known"), [(SITE, SITE + "/"), (SITE + "/", SITE + "/"), ("", "")]
-)
-def test_address_ends_with_a_slash_or_is_unknown(named: str, known: str) -> None:
-    assert opengraph.known_address(named) == known
 
 
 def test_days_are_those_of_git_and_none_is_made_up(tmp_path: Path) -> None:

@@ -4,13 +4,16 @@ import shutil
 import socket
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat.v4 as nb
 import pytest
+from docutils import nodes
 from nbformat import NotebookNode
-from small_book import PAGE, TOC, SmallBook
+from small_book import PAGE, SmallBook
+from sphinx.errors import ExtensionError
 
-from booksite import assets, build, node, serve
+from booksite import assets, build, node, opengraph, serve
 from booksite.build import ROOT, STAMP
 
 WORDS = "A single white pixel on nothing at all."
@@ -21,11 +24,6 @@ PIXEL = (
 )
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> SmallBook:
-    return SmallBook(tmp_path)
-
-
 def picture(alt: str | None) -> NotebookNode:
     """A cell with a picture, as matplotlib leaves it without an alternative text."""
     output = nb.new_output("display_data", data={"image/png": PIXEL})
@@ -33,7 +31,9 @@ def picture(alt: str | None) -> NotebookNode:
     return nb.new_code_cell("draw()", outputs=[output], metadata=metadata)
 
 
-def test_bad_pages_fail_each_build_until_they_are_repaired(small: SmallBook) -> None:
+@pytest.mark.usefixtures("book")
+def test_bad_pages_fail_until_they_are_repaired_and_changes_arrive(tmp_path) -> None:
+    small = SmallBook(tmp_path)
     page, stamp = small.folder / "intro.md", small.folder / "_build/book.built"
     page.write_text(PAGE + "\nA formula $\\frac{1}{$ here.\n\n![short](x.png)\n")
     (small.folder / "x.png").write_bytes(b"")
@@ -53,15 +53,9 @@ def test_bad_pages_fail_each_build_until_they_are_repaired(small: SmallBook) -> 
     assert str(small.html / "index.html") in small.said
     assert stamp.exists()
 
-
-def test_change_of_a_figure_alone_reaches_the_pages(small: SmallBook) -> None:
-    (small.folder / "_toc.yml").write_text(TOC)
     ours = small.folder / "transformer_book"
     ours.unlink()
     shutil.copytree(ROOT / "transformer_book", ours)
-    # A book of one page has one card.
-    assert small.build(COURSE_SITE_URL="https://book.example"), small.said
-    assert [p.name for p in small.html.glob("_static/cards/*")] == ["intro.png"]
     source = small.folder / assets.FIGURES / "softmax_mask/view.mjs"
     source.write_text(source.read_text() + "globalThis.mark = 'a new mark';\n")
     assert small.build(), small.said
@@ -69,11 +63,13 @@ def test_change_of_a_figure_alone_reaches_the_pages(small: SmallBook) -> None:
     assert "a new mark" in copied.read_text()
 
 
-def test_clear_word_when_the_npm_packages_are_missing(small: SmallBook) -> None:
-    (small.folder / "node_modules").unlink()
-    assert not small.build()
-    assert "the npm package esbuild must be installed" in small.said
-    assert "make book" in small.said
+def test_a_book_of_one_page_has_one_card(tmp_path: Path) -> None:
+    named = {"html_baseurl": "https://a.example/", "root_doc": "intro"}
+    config = SimpleNamespace(**named, html_title="The book")
+    titles = {"intro": nodes.title("", "A page")}
+    environment = SimpleNamespace(toctree_includes={}, titles=titles)
+    opengraph.draw_cards(SimpleNamespace(config=config, outdir=tmp_path), environment)
+    assert [p.name for p in tmp_path.glob("_static/cards/*")] == ["intro.png"]
 
 
 def test_figures_are_bundled_only_when_a_source_changes(tmp_path, monkeypatch) -> None:
@@ -93,10 +89,12 @@ def test_figures_are_bundled_only_when_a_source_changes(tmp_path, monkeypatch) -
     assert runs == ["run"]
 
 
-def test_no_node_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_node_or_package_says_what_to_do(tmp_path, monkeypatch) -> None:
+    with pytest.raises(ExtensionError, match=r"esbuild must be installed.*make book"):
+        node.require_package(tmp_path, "esbuild")
     monkeypatch.setattr(node.sys, "executable", "/nowhere/python")
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(Exception, match=r"Node must be installed.*make book"):
+    with pytest.raises(ExtensionError, match=r"Node must be installed.*make book"):
         node.node_program()
 
 

@@ -1,15 +1,20 @@
 """The files of the built book, read without a browser."""
 
+import gzip
 import re
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from page_files import PageFile
+from fontTools.ttLib import TTFont
+from page_files import ORDER, PageFile
 from sphinx.util.images import get_image_size
 
 from booksite import opengraph
+from booksite.build import ROOT
+from booksite.fonts import FACES, SANS
+from booksite.styles import sheets_of
 
 pytestmark = pytest.mark.site
 
@@ -180,3 +185,74 @@ def test_robots_and_sitemap(book: Path) -> None:
     assert sitemap.exists() == ("Sitemap: https://" in robots)
     if sitemap.exists():
         assert len(ElementTree.parse(sitemap).getroot()) > 20
+
+
+# Of each way, what the head tells a browser and what the reader sees at the page's end.
+WAYS = {
+    "previous": ("link[rel=prev], a.left-prev", -1),
+    "next": ("link[rel=next], a.right-next", 1),
+}
+
+
+def test_the_contents_name_every_chapter() -> None:
+    chapters = {path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb")}
+    assert chapters <= {Path(page).stem for page in ORDER}
+    assert len(set(ORDER)) == len(ORDER) > 25
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_page_leads_to_its_neighbours_by_their_names(files, way) -> None:
+    links, step = WAYS[way]
+    for place, page in enumerate(ORDER):
+        found = files[page].soup.select(links)
+        there = 0 <= place + step < len(ORDER)
+        wanted = [ORDER[place + step]] * 2 if there else []
+        assert [urljoin(page, link["href"]) for link in found] == wanted, page
+        if there:
+            title = found[-1].select_one(".prev-next-title").get_text()
+            name = files[wanted[0]].soup.h1.get_text().removesuffix("#")
+            assert title.split() == name.split(), page
+
+
+def test_favicon_is_ours_on_every_page(files: dict[str, PageFile]) -> None:
+    ours = (ROOT / "booksite/static/favicon.svg").read_bytes()
+    for page, file in files.items():
+        (link,) = file.soup.select("link[rel=icon]")
+        icon = file.path.parent / link["href"].lstrip("/")  # 404.html: of the root
+        assert icon.read_bytes() == ours, page
+
+
+def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book, files) -> None:
+    for page, file in files.items():
+        if not (names := sheets_of(file.text)):
+            assert page == "index.html"  # which only leads on
+            continue
+        (link,) = file.soup.select("link[rel=stylesheet]")
+        address = link["href"].split("_static/")[1]
+        [whole, *parts] = [
+            len(gzip.compress((book / "_static" / name).read_bytes()))
+            for name in [address, "basic.css", *names]
+        ]
+        assert whole < sum(parts) / 3, page
+
+
+# Tokens of chapter 1, in whatever font there is, and what nobody sees.
+OTHER_SCRIPTS = set("日本語🙂\ufffd")
+UNSEEN = set("\n\t\u200b\u2061\u2068\u2069")
+
+
+def test_each_sign_of_pages_and_figures_is_in_them(book, files) -> None:
+    seen: set[str] = set()
+    for file in files.values():
+        formulas = {id(text) for f in file.soup.select(".katex") for text in f.strings}
+        seen.update(*(text for text in file.soup.strings if id(text) not in formulas))
+    sources = ROOT.glob("transformer_book/figures/*/*.mjs")
+    figures = "".join(path.read_text("utf-8") for path in sources)
+    used = (seen | set(figures)) - OTHER_SCRIPTS - UNSEEN
+    known = {
+        chr(code)
+        for face in FACES
+        if (face.family, face.style) == (SANS, "normal")
+        for code in TTFont(book / f"_static/fonts/{face.name}.woff2").getBestCmap()
+    }
+    assert not used - known, "add them in booksite/fonts.py"

@@ -14,6 +14,7 @@ PAGES = ("intro.html", "chapters/04_attention.html")
 WANTED = LEAST | {"performance": 0}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", PAGES)
 def test_lighthouse_gives_full_marks(book, address, page, capsys) -> None:
     marks = judge(f"{address}/{page}", require_chromium(), WANTED)

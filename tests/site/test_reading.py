@@ -1,21 +1,20 @@
 """A reader's ways: tower, search, neighbours, keyboard, and the place in a page."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
-import yaml
 from page_audit import in_page
-from page_files import PageFile
+from page_files import ORDER
 from playwright.sync_api import Page
 
 from booksite.build import ROOT
 from booksite.landing import stored_figure
 
 pytestmark = pytest.mark.site
+MARKS = ROOT / "booksite/static"
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
@@ -96,38 +95,6 @@ def test_lost_readers_get_the_books_own_page(visit, address: str) -> None:
     page.get_by_role("heading", name="Glossary").wait_for()
 
 
-CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-ORDER = [f"{CONTENTS['root']}.html"] + [
-    f"{entry['file']}.html" for part in CONTENTS["parts"] for entry in part["chapters"]
-]
-MARKS = ROOT / "booksite/static"
-# Of each way, what the head tells a browser and what the reader sees at the page's end.
-WAYS = {
-    "previous": ("link[rel=prev], a.left-prev", -1),
-    "next": ("link[rel=next], a.right-next", 1),
-}
-
-
-def test_the_contents_name_every_chapter() -> None:
-    chapters = {path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb")}
-    assert chapters <= {Path(page).stem for page in ORDER}
-    assert len(set(ORDER)) == len(ORDER) > 25
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_each_page_leads_to_its_neighbours_by_their_names(files, way) -> None:
-    links, step = WAYS[way]
-    for place, page in enumerate(ORDER):
-        found = files[page].soup.select(links)
-        there = 0 <= place + step < len(ORDER)
-        wanted = [ORDER[place + step]] * 2 if there else []
-        assert [urljoin(page, link["href"]) for link in found] == wanted, page
-        if there:
-            title = found[-1].select_one(".prev-next-title").get_text()
-            name = files[wanted[0]].soup.h1.get_text().removesuffix("#")
-            assert title.split() == name.split(), page
-
-
 def test_a_reader_goes_on_and_comes_back(visit, book: Path) -> None:
     page = visit((book / ORDER[0]).as_uri())
     for step in (1, 2):
@@ -135,13 +102,6 @@ def test_a_reader_goes_on_and_comes_back(visit, book: Path) -> None:
         page.wait_for_url(f"**/{ORDER[step]}")
     page.locator("a.left-prev").click()
     page.wait_for_url(f"**/{ORDER[1]}")
-
-
-def test_favicon_is_ours_on_every_page(files: dict[str, PageFile]) -> None:
-    for page, file in files.items():
-        (link,) = file.soup.select("link[rel=icon]")
-        icon = file.path.parent / link["href"].lstrip("/")  # 404.html: of the root
-        assert icon.read_bytes() == (MARKS / "favicon.svg").read_bytes(), page
 
 
 def test_the_favicon_is_a_picture(visit) -> None:
@@ -173,16 +133,15 @@ def test_logo_is_ours_and_leads_home_by_the_books_name(visit, address, name) -> 
     assert home.evaluate("(link) => link.href").split("#")[0] == f"{address}/{ORDER[0]}"
 
 
-@pytest.fixture(params=[(1280, 800), (360, 684)], ids=["laptop", "phone"])
-def open_chapter(request: pytest.FixtureRequest, visit) -> Callable[..., Page]:
-    """open_chapter("#exercises") loads a long chapter at that place."""
+CHAPTER = "chapters/04_attention.html"
+LAPTOP, PHONE = (1280, 800), (360, 684)
+each_size = pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 
-    def start(place: str = "") -> Page:
-        page = visit(f"chapters/04_attention.html{place}", request.param)
-        page.wait_for_timeout(700)
-        return page
 
-    return start
+def in_sight(page: Page) -> str:
+    """The first text in sight, once nothing moves any more."""
+    page.evaluate(in_page("settle"))
+    return page.evaluate(in_page("firstInSight"))
 
 
 def read_on(page: Page, screens: int) -> str:
@@ -194,50 +153,35 @@ def read_on(page: Page, screens: int) -> str:
     page.mouse.move(size["width"] / 2, size["height"] / 2)
     for _ in range(screens):
         page.mouse.wheel(0, size["height"] * 0.8)
-        page.wait_for_timeout(60)
-    page.wait_for_timeout(400)
+        page.evaluate("new Promise(requestAnimationFrame)")
     return in_sight(page)
 
 
-def in_sight(page: Page) -> str:
-    return page.evaluate(in_page("firstInSight"))
-
-
-def test_a_link_from_elsewhere_leads_to_its_section(open_chapter) -> None:
-    page = open_chapter("#exercises")
+@each_size
+def test_a_link_from_elsewhere_leads_to_its_section(visit, size) -> None:
+    page = visit(f"{CHAPTER}#exercises", size)
+    page.evaluate(in_page("settle"))
     top, window, height = page.evaluate(in_page("titleInWindow"), "exercises")
     assert 0 <= top <= window - height
 
 
-def test_a_link_within_the_page_leads_there_and_back(open_chapter) -> None:
-    page = open_chapter()
-    read_on(page, 5)
-    page.reload()
-    page.wait_for_timeout(1000)
-    before = in_sight(page)
-    page.evaluate("document.querySelector('a[href=\"#exercises\"]').click()")
-    page.wait_for_timeout(1500)
-    top, window, _ = page.evaluate(in_page("titleInWindow"), "exercises")
-    assert 0 <= top <= window / 2
-    page.go_back()
-    page.wait_for_timeout(1500)
-    assert in_sight(page) == before
-
-
-@pytest.mark.parametrize("screens", [1, 25])
-def test_a_page_that_is_loaded_again_shows_what_it_showed(
-    open_chapter, address: str, screens: int
-) -> None:
-    page = open_chapter()
-    before = read_on(page, screens)
-    page.reload()
-    page.wait_for_timeout(1000)
-    assert in_sight(page) == before
-    page.goto(f"{address}/chapters/05_masks.html")
-    page.wait_for_timeout(700)
-    page.go_back()
-    page.wait_for_timeout(1000)
-    assert in_sight(page) == before
+@each_size
+def test_a_place_is_found_again(visit, address: str, size: tuple[int, int]) -> None:
+    """When the page is loaded again, and on the way back from a link."""
+    page = visit(CHAPTER, size)
+    for screens in (1, 24):
+        before = read_on(page, screens)
+        page.reload()
+        assert in_sight(page) == before
+        page.goto(f"{address}/chapters/05_masks.html")
+        page.go_back()
+        assert in_sight(page) == before
+        page.evaluate("document.querySelector('a[href=\"#exercises\"]').click()")
+        assert in_sight(page) != before
+        top, window, _ = page.evaluate(in_page("titleInWindow"), "exercises")
+        assert 0 <= top <= window / 2
+        page.go_back()
+        assert in_sight(page) == before
 
 
 def test_the_list_of_sections_follows_the_reader(visit) -> None:
@@ -245,14 +189,13 @@ def test_the_list_of_sections_follows_the_reader(visit) -> None:
     seen = set()
     for key in ["PageDown"] * 40 + ["PageUp"] * 40:
         page.keyboard.press(key)
-        page.wait_for_timeout(60)
         marked, passed = page.evaluate(in_page("marked"))
         assert marked == passed
         seen |= {*marked}
     assert len(seen) > 10
     for _ in range(3):  # figures that come alive on the way make the page longer
         page.keyboard.press("End")
-        page.wait_for_timeout(800)
+        page.evaluate(in_page("settle"))
     page.locator("nav.page-toc li:last-child > a[aria-current=true]").wait_for()
 
 
@@ -289,10 +232,17 @@ def walk(page: Page) -> Walk:
     pytest.fail(f"Tab does not leave the page; last: {found[-1]}")
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (360, 684)], ids=["laptop", "phone"])
-@pytest.mark.parametrize("name", ["intro", "chapters/04_attention"])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("intro.html", PHONE),
+        (CHAPTER, LAPTOP),
+        pytest.param("intro.html", LAPTOP, marks=pytest.mark.nightly),
+        pytest.param(CHAPTER, PHONE, marks=pytest.mark.nightly),
+    ],
+)
 def test_tab_walks_a_whole_page(visit, name: str, size: tuple[int, int]) -> None:
-    page = visit(f"{name}.html", size, reduced_motion="reduce")
+    page = visit(name, size, reduced_motion="reduce")
     page.evaluate(in_page("unfold"))
     page.evaluate(in_page("walk"))
     done = walk(page)

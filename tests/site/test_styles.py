@@ -1,6 +1,5 @@
 """One style sheet for each page: smaller than what it is made of, and the same look."""
 
-import gzip
 import json
 
 import pytest
@@ -34,20 +33,6 @@ def test_links_become_one_where_the_first_stood_and_are_joined_again() -> None:
     assert sheets_of(page) == names
     again = with_one_sheet(page, names, "two.css")
     assert again == page.replace("one.css", "two.css")
-
-
-def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book, files) -> None:
-    for page, file in files.items():
-        if not (names := sheets_of(file.text)):
-            assert page == "index.html"  # which only leads on
-            continue
-        (link,) = file.soup.select("link[rel=stylesheet]")
-        address = link["href"].split("_static/")[1]
-        [whole, *parts] = [
-            len(gzip.compress((book / "_static" / name).read_bytes()))
-            for name in [address, "basic.css", *names]
-        ]
-        assert whole < sum(parts) / 3, page
 
 
 def test_nothing_of_the_themes_lies_over_a_figure(visit) -> None:

@@ -29,7 +29,7 @@ def weight(book: Path) -> Callable[[Facts, str], int]:
     """The bytes of a visit's files whose addresses begin so."""
 
     def weigh(facts: Facts, beginning: str = "") -> int:
-        asked = {unquote(urlsplit(url).path).lstrip("/") for url in facts.requests}
+        asked = {unquote(urlsplit(url).path).lstrip("/") for url in facts.loaded}
         # trained models come only where a figure asks for them
         counted = (p for p in asked if p.startswith(beginning) and "/weights/" not in p)
         return sum(sent(book / path) for path in counted if (book / path).is_file())
@@ -44,8 +44,7 @@ def limit(facts: Facts) -> int:
 
 
 def test_pages_stay_light(weight, served, capsys) -> None:
-    visits = [facts for facts in served if facts.look == served[0].look]
-    table = {facts.place: (weight(facts), limit(facts)) for facts in visits}
+    table = {facts.place: (weight(facts), limit(facts)) for facts in served}
     with capsys.disabled():
         for place, (size, most) in table.items():
             line = f"{place:50}{size / 1000:6.0f} of {most // 1000} kB gzipped\n"
