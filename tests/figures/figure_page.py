@@ -1,5 +1,6 @@
 """What the tests of live figures share: node, pages, and a visit to a page."""
 
+import atexit
 import json
 import math
 import re
@@ -8,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fnmatch import fnmatchcase
+from functools import cache
 from html import escape
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -128,11 +130,27 @@ def must_notice(code: str, mistakes: dict[str, str], match: str | None = None) -
             exec(code.replace(right, wrong), {})
 
 
+@cache
+def page_maker() -> subprocess.Popen[str]:
+    """One Node for the whole run, as it takes longer to start than to answer."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    command = ["node", str(ROOT / "tests/figures/shown.mjs")]
+    node = subprocess.Popen(command, text=True, cwd=ROOT, **pipes)
+    atexit.register(node.kill)
+    return node
+
+
 def shown_all(figures: Sequence[Figure], width: int = 680) -> list[Shown]:
-    """What the page makes of each figure's state; all of them in one process."""
+    """What the page makes of each figure's state."""
     asked = [{"figure": f.name, "state": f.state(), "width": width} for f in figures]
-    answers = run_node(ROOT / "tests/figures/shown.mjs", stdin=json.dumps(asked))
-    return [Shown(**answer) for answer in json.loads(answers)]
+    node = page_maker()
+    assert node.stdin is not None
+    assert node.stdout is not None
+    node.stdin.write(json.dumps(asked) + "\n")
+    node.stdin.flush()
+    answers = json.loads(node.stdout.readline())
+    assert isinstance(answers, list), answers["error"]
+    return [Shown(**answer) for answer in answers]
 
 
 def shown(figure: Figure, width: int = 680) -> Shown:

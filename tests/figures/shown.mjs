@@ -1,5 +1,6 @@
-// node shown.mjs: a JSON list of { figure, state, width } in, what the page makes of each out.
-import { text } from "node:stream/consumers";
+// What the page makes of states: on each line a JSON list of { figure, state, width } in,
+// and the list of answers out, or { error }. One process serves a whole run of tests.
+import { createInterface } from "node:readline";
 
 // JSON has no NaN and no infinities: they come back as "NaN", "Infinity", "-Infinity".
 const plain = (_, value) =>
@@ -20,7 +21,13 @@ async function shown({ figure, state, width = 680 }) {
   };
 }
 
-const answers = [];
-for (const asked of JSON.parse(await text(process.stdin)))
-  answers.push(await shown(asked));
-console.log(JSON.stringify(answers, plain));
+async function answer(line) {
+  const answers = [];
+  for (const asked of JSON.parse(line)) answers.push(await shown(asked));
+  return answers;
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const said = await answer(line).catch((error) => ({ error: error.stack }));
+  console.log(JSON.stringify(said, plain));
+}
