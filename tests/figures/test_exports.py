@@ -116,7 +116,9 @@ def taken(live, name, known):
     before = copied(here, "Copy as PyTorch")
     seen = used(here, example)
     take = {"seen": seen, "said": here.said()}
-    take["files"] = {kind: downloaded(here, name, kind) for kind in ("SVG", "PNG", "CSV")}
+    take["files"] = {
+        kind: downloaded(here, name, kind) for kind in ("SVG", "PNG", "CSV")
+    }
     take["codes"] = [before, copied(here, "Copy as PyTorch")]
     take["link"] = copied(here, "Copy link")
     take["places"] = page.evaluate(PLACES, take["files"]["SVG"].decode())

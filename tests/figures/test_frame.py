@@ -87,18 +87,6 @@ def test_the_sentence_stands_on_the_ground_of_the_page(live, figure, theme):
     )
 
 
-def test_escape_says_the_whole_again(live, figure):
-    page = live(figure)
-    start = page.said()
-    page.grid().focus()
-    page.press("Escape")
-    whole = page.said()
-    if figure.state().get("selected") in ([], None):  # else Escape has let it go
-        assert whole == start
-    page.press("ArrowRight", "ArrowLeft")
-    assert page.press("Escape") == whole
-
-
 @few
 def test_link_leads_to_the_figure_as_it_was_at_first(visit, put, figure):
     page = visit()
