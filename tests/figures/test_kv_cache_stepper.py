@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
@@ -54,6 +55,7 @@ PROMPTS = [
 ]
 
 
+@cache
 def costs(config: Config) -> dict:
     """What tokens, pairs and logits cost, as the page says."""
     (cost,) = page_calls("kv_cache_stepper/costs", "parts", [sizes_of(config, "")])
@@ -72,11 +74,17 @@ def multiply_adds(config: Config, new: int, all_tokens: int) -> int:
     return new * (cost["weights"] + all_tokens * cost["pair"]) + cost["logits"]
 
 
+@cache
+def only_shapes(config: Config) -> Decoder:
+    """A decoder without numbers."""
+    with torch.device("meta"):
+        return Decoder(config, attend=attention)
+
+
 def counted(config: Config, new: int, kept: int) -> int:
     """Multiply-adds as PyTorch counts them, of a decoder that is only shapes."""
-    with torch.device("meta"):
-        decoder = Decoder(config, attend=attention)
-        tokens = torch.empty(1, new, dtype=torch.long)
+    decoder = only_shapes(config)
+    tokens = torch.empty(1, new, dtype=torch.long, device="meta")
     cache = new_cache(config, 1, new + kept, device="meta")
     for layer in cache:
         layer.length = kept
@@ -121,8 +129,8 @@ def figures() -> list[KVCacheStepper]:
         )
     ]
     made += [KVCacheStepper(prompt, step=2) for prompt in PROMPTS]
-    for cache in (new_cache, forgetful):
-        traits = KVCacheStepper.written("A name", own, cache=cache)
+    for kept in (new_cache, forgetful):
+        traits = KVCacheStepper.written("A name", own, cache=kept)
         made.append(KVCacheStepper(**traits, step=1))
     made.append(KVCacheStepper("a" * 60, step=0))
     empty = {"tokens": [], "picks": [], "wrong_picks": []}
