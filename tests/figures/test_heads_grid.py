@@ -262,8 +262,10 @@ def computed(shipped_figures):
 
 def test_the_numbers_are_those_of_inspection(pages, computed):
     """Those that Python stored, and those that the page computes itself."""
+    known = {}
     for (figure, model, stored), live in itertools.zip_longest(pages, computed):
-        want = read_by(figure, model)
+        asked = str((id(model), figure.ids, figure.off))
+        want = known[asked] = known.get(asked) or read_by(figure, model)
         assert_same(stored, want)
         if live:
             assert live[0] is figure

@@ -202,7 +202,7 @@ def test_the_average_the_query_on_show_and_the_grey_bar_are_told_apart(live):
     assert note.inner_text().endswith("grey: K’s shadow on the line of Q")
 
 
-def test_each_half_of_the_weights_is_named_at_the_axis(live):
+def test_halves_are_named_at_the_axis_and_scores_beyond_it_are_counted(live):
     page = live(ScoreBench(width=512))
     picture = page.locator("svg", has=page.get_by_role("grid"))
     floor = edges(picture.locator(".thin")).top
@@ -233,9 +233,6 @@ def test_what_changes_the_charts_stands_between_them_and_the_arrows(live, width)
         assert plane.right < min(group.left, weights.left)
         assert histograms.top >= weights.bottom
 
-
-def test_scores_beyond_the_histogram_are_counted_and_not_piled_up(live):
-    page = live(ScoreBench(width=512))
     beyond = int((random_scores(43, 512).abs() > 64).sum())
     told = f"spread 22.4, {beyond} more beyond ±64"
     labels = page.locator("svg text.strong", has_text="spread")

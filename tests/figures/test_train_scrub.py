@@ -643,8 +643,11 @@ def test_a_new_record_from_python_takes_over_the_slider(live):
     assert page.said() == said_of(figure)
 
 
-def test_stages_are_named_as_far_as_they_were_seen(live):
+def test_a_phone_shows_all_at_once_and_names_stages_as_far_as_they_were_seen(live):
     page = live(TrainScrub(), **FINGER)
+    top = page.locator("svg.course").bounding_box()["y"]
+    last = page.locator(".picture svg[role=img]").bounding_box()
+    assert last["y"] + last["height"] - top < 640
     seen = {"alike": 0, "slow gain": 250, "fall": 390, "repeats": 440}
     for frame, step in enumerate(shipped()["steps"]):
         slider(page).fill(str(frame))
@@ -672,13 +675,6 @@ def test_no_word_lies_on_a_curve(live, width):
         slider(page).fill(str(frame))
         page.said()
         assert page.evaluate(CROSSED) == []
-
-
-def test_prediction_training_and_answers_are_on_one_screen(live):
-    page = live(TrainScrub(), **FINGER)
-    top = page.locator("svg.course").bounding_box()["y"]
-    last = page.locator(".picture svg[role=img]").bounding_box()
-    assert last["y"] + last["height"] - top < 640
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])
