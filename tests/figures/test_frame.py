@@ -76,9 +76,8 @@ def test_the_sentence_leaves_the_window_with_its_figure(live, figure):
 
 
 @few
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_sentence_stands_on_the_ground_of_the_page(live, figure, theme):
-    page = live(figure, theme=theme)
+def test_the_sentence_stands_on_the_ground_of_the_page(live, figure):
+    page = live(figure)
     told, body = page.evaluate(GROUNDS)
     assert told == body
     page.evaluate("() => { document.body.style.background = '#14181e' }")
@@ -122,22 +121,19 @@ def test_reset_is_promised_only_where_it_helps(live, figure, name):
 
 
 @few
-@pytest.mark.parametrize("part", ["Export", "Data table"])
-def test_escape_closes_what_was_opened(live, figure, part):
+def test_escape_closes_what_was_opened_and_reset_takes_back_what_was_copied(
+    live, figure
+):
     page = live(figure)
-    head = page.locator("summary", has_text=part)
     place = "node => [node.offsetLeft, node.offsetTop]"
-    before = head.evaluate(place)
-    head.click()
-    assert head.evaluate(place) == before
-    page.press("Tab", "Escape")
-    expect(page.locator("details[open]")).to_have_count(0)
-    assert head.evaluate("node => node.matches(':focus')")
-
-
-@few
-def test_reset_takes_back_what_was_copied(live, figure):
-    page = live(figure)
+    for part in ("Export", "Data table"):
+        head = page.locator("summary", has_text=part)
+        before = head.evaluate(place)
+        head.click()
+        assert head.evaluate(place) == before
+        page.press("Tab", "Escape")
+        expect(page.locator("details[open]")).to_have_count(0)
+        assert head.evaluate("node => node.matches(':focus')")
     assert "#" in page.link()
     out = page.locator("textarea[readonly]").first
     page.push("Reset")
