@@ -9,7 +9,15 @@ from itertools import islice
 
 import pytest
 import torch
-from figure_page import assert_fits, must_notice, said_of, shown, shown_all, with_shown
+from figure_page import (
+    assert_fits,
+    fixed,
+    must_notice,
+    said_of,
+    shown,
+    shown_all,
+    with_shown,
+)
 from playwright.sync_api import expect
 from tolerances import RECORD_TOLERANCE, assert_near
 from torch.optim import AdamW
@@ -87,6 +95,7 @@ def random_record(rng: random.Random):
 
 def figures():
     rng = random.Random(0)
+    torch.manual_seed(0)
     made = [TrainScrub(), TrainScrub(seen=LAST, predicted=600)]
     # the drop between two neighbors may be too large for a stage, or just enough
     made.append(TrainScrub(small_record(second=[2.0, 0.1])))
@@ -148,7 +157,7 @@ def test_what_the_page_reads_off_a_record(answers):
         assert page.table["header"][3] == f"foreseen of {n - 1}"
         assert page.rows == [
             [steps[k], f"{first[k]:.3f}", f"{second[k]:.3f}", sum(rights[k][n:])]
-            + [f"{score:.2f}" for score in read["scores"][k]]
+            + [fixed(score) for score in read["scores"][k]]
             for k in range(max(figure.frame, figure.seen) + 1)
         ]
 
