@@ -212,6 +212,10 @@ def test_halves_are_named_at_the_axis_and_scores_beyond_it_are_counted(live):
     )
     assert plain.bottom < floor < scaled.top
     assert max(plain.right, scaled.right) < min(bar.left for bar in bars)
+    beyond = int((random_scores(43, 512).abs() > 64).sum())
+    told = f"spread 22.4, {beyond} more beyond ±64"
+    labels = page.locator("svg text.strong", has_text="spread")
+    assert labels.all_text_contents() == [f"q · k: {told}", "q · k / √512: spread 1.0"]
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -232,11 +236,6 @@ def test_what_changes_the_charts_stands_between_them_and_the_arrows(live, width)
         assert plane.top == group.top
         assert plane.right < min(group.left, weights.left)
         assert histograms.top >= weights.bottom
-
-    beyond = int((random_scores(43, 512).abs() > 64).sum())
-    told = f"spread 22.4, {beyond} more beyond ±64"
-    labels = page.locator("svg text.strong", has_text="spread")
-    assert labels.all_text_contents() == [f"q · k: {told}", "q · k / √512: spread 1.0"]
 
 
 def test_a_phone_shows_the_width_and_the_weights_at_once(live):
