@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +16,12 @@ PAGES = Path(__file__).parents[1] / "_build" / "html"
 ROOT = re.compile(r' href="(/[^"]*)_static/')
 HOST, FIRST_PORT, PORTS = "127.0.0.1", 8000, 100
 COMPRESSED = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".xml")
+
+
+@lru_cache(maxsize=256)
+def compressed(path: Path, _changed: int) -> bytes:
+    """The file's bytes, compressed once until it changes."""
+    return gzip.compress(path.read_bytes(), mtime=0)
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -43,7 +49,7 @@ class Handler(SimpleHTTPRequestHandler):
         accepts = "gzip" in self.headers.get("Accept-Encoding", "")
         if not (accepts and path.is_file() and path.suffix in COMPRESSED):
             return super().send_head()
-        body = gzip.compress(path.read_bytes(), mtime=0)
+        body = compressed(path, path.stat().st_mtime_ns)
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(path))
         self.send_header("Content-Encoding", "gzip")

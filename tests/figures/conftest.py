@@ -1,10 +1,7 @@
 """Pages with live figures on them, from a server and from disk."""
 
 import shutil
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,6 +14,7 @@ from playwright.sync_api import Browser
 from weights_page import MODELS, WEIGHTS, runs
 
 from booksite.assets import build_fonts
+from booksite.serve import serving
 from transformer_book.figures.weights import scripts
 from transformer_book.pretrained import names
 
@@ -49,15 +47,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(site: Path) -> Iterator[str]:
     """The address at which that folder is served."""
 
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    handler = partial(Quiet, directory=str(site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
-        threading.Thread(target=http.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{http.server_port}"
-        http.shutdown()
+    with serving(site) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

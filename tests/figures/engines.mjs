@@ -1,13 +1,14 @@
 /**
  * Uses live figures in a browser by keyboard, and says what they say then.
  *
- *     node tests/figures/engines.mjs ENGINE PROGRAM < visits.json
+ *     node tests/figures/engines.mjs ENGINE PROGRAM [FLAG ...] < visits.json
  *
- * ENGINE is chromium, firefox or webkit. PROGRAM is the browser; for WebKit the address
- * of its WebDriver. Each visit is { url, model, keys, typed }: a page with one figure,
- * whether a model has to come to it, the keys to press in its first grid, and a text for
- * its first field ("" presses its first button). Writes a list of { opened, moved,
- * answered, errors }, each a sentence with the cells of the table.
+ * ENGINE is chromium, firefox or webkit. PROGRAM is the browser, which gets the flags;
+ * for WebKit the address of its WebDriver, and the flag is the browser. Each visit is
+ * { url, figures }: a page, and of each figure on it { model, keys, typed }: whether a
+ * model has to come to it, the keys to press in its first grid, and a text for its first
+ * field ("" presses its first button). Writes a list of { opened, moved, answered,
+ * errors } for each page, each of the three a sentence with the cells of the table.
  */
 import { readFileSync } from "node:fs";
 import { argv } from "node:process";
@@ -17,7 +18,6 @@ import puppeteer from "puppeteer-core";
 
 const PATIENCE = 30_000; // milliseconds
 const SIZE = { width: 1280, height: 900 };
-const FLAGS = { chromium: ["--no-sandbox", "--disable-gpu"], firefox: [] };
 // WebDriver's names for keys that are no signs (W3C WebDriver, section 17.4.2).
 const KEYS = {
   ArrowLeft: "\uE012",
@@ -34,9 +34,9 @@ const KEYS = {
   Space: " ",
 };
 
-/** What is looked at in a page; `ROOT` is the figure's shadow root. */
-const ROOT = `[...document.querySelectorAll("*")].find((n) => n.shadowRoot)?.shadowRoot`;
-const READY = `!!document.querySelector(".tl-figure[data-mounted]") && !!${ROOT}`;
+/** What is looked at in the figure that is in use: `ROOT` is its shadow root. */
+const ROOT = `globalThis.used.querySelector(".tl-live")?.shadowRoot`;
+const READY = `globalThis.used.matches("[data-mounted]") && !!${ROOT}`;
 const RUNS = `[...${ROOT}.querySelectorAll(".coming")].some((line) =>
   line.textContent.includes("runs in this page")) && !${ROOT}.querySelector("progress")`;
 const SEEN = `({
@@ -47,13 +47,14 @@ const GRID = `${ROOT}.querySelector("[data-row][tabindex='0']").focus()`;
 const FIELD = `${ROOT}.querySelector("input[type=text], textarea").select()`;
 const BUTTON = `${ROOT}.querySelector(".controls button:enabled").focus()`;
 const PAINTED = `new Promise((done) => requestAnimationFrame(() => done(true)))`;
+const goTo = (nth) =>
+  `(globalThis.used = document.querySelectorAll(".tl-figure")[${nth}]).scrollIntoView()`;
 
 /** Chromium and Firefox, by WebDriver BiDi or Chromium's own protocol. */
-async function openPuppeteer(browser, executablePath) {
-  const protocol = browser === "firefox" ? "webDriverBiDi" : "cdp";
-  const name = browser === "firefox" ? "firefox" : "chrome";
-  const options = { browser: name, protocol, executablePath, args: FLAGS[browser] };
-  const started = await puppeteer.launch(options);
+async function openPuppeteer(engine, executablePath, args) {
+  const protocol = engine === "firefox" ? "webDriverBiDi" : "cdp";
+  const browser = engine === "firefox" ? "firefox" : "chrome";
+  const started = await puppeteer.launch({ browser, protocol, executablePath, args });
   const page = await started.newPage();
   await page.setViewport(SIZE);
   return {
@@ -123,10 +124,9 @@ async function answer(browser, before) {
   return last;
 }
 
-async function visit(browser, { url, model, keys, typed }) {
-  await browser.open(url);
-  await until(browser, READY, `${url} must be alive`);
-  if (model) await until(browser, RUNS, `${url} must run its model`);
+async function use(browser, what, { model, keys, typed }) {
+  await until(browser, READY, `${what} must be alive`);
+  if (model) await until(browser, RUNS, `${what} must run its model`);
   const opened = await seen(browser);
   await browser.run(GRID);
   for (const key of keys) await browser.press(key);
@@ -137,14 +137,25 @@ async function visit(browser, { url, model, keys, typed }) {
     for (const key of typed ? [...typed, "Enter"] : ["Enter"]) await browser.press(key);
     answered = await answer(browser, moved);
   }
-  return { opened, moved, answered, errors: await browser.run("window.heard") };
+  const errors = await browser.run("window.heard.splice(0)");
+  return { opened, moved, answered, errors };
 }
 
-const [engine, program, binary] = argv.slice(2);
+async function visit(browser, { url, figures }) {
+  await browser.open(url);
+  const told = [];
+  for (const [nth, figure] of figures.entries()) {
+    await browser.run(goTo(nth));
+    told.push(await use(browser, `figure ${nth} of ${url}`, figure));
+  }
+  return told;
+}
+
+const [engine, program, ...flags] = argv.slice(2);
 const visits = JSON.parse(readFileSync(0, "utf8"));
 const browser = await (engine === "webkit"
-  ? openWebKit(program, binary)
-  : openPuppeteer(engine, program));
+  ? openWebKit(program, flags[0])
+  : openPuppeteer(engine, program, flags));
 try {
   const told = [];
   for (const one of visits) told.push(await visit(browser, one));

@@ -1,13 +1,16 @@
 """What the tests of live figures share: node, pages, and a visit to a page."""
 
+import atexit
 import json
 import math
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import ROUND_HALF_UP, Decimal
 from fnmatch import fnmatchcase
+from functools import cache
 from html import escape
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -46,12 +49,6 @@ const model = packed && unpack(readFileSync(packed));
 const plain = (_, value) => (value instanceof Float32Array ? [...value] : value);
 const done = (value) => console.log(JSON.stringify(value, plain));
 """
-CALL = """
-const [module, name, calls] = job;
-const found = (await import(`./transformer_book/figures/${module}.mjs`))[name];
-const call = model ? found(model) : found;
-done(calls.map((given) => call(...given)));
-"""
 OUTSIDE = """(spare) => [...document.querySelectorAll(".tl-live")].flatMap((figure) => {
   const fig = figure.shadowRoot.querySelector(".fig").getBoundingClientRect();
   return [...figure.shadowRoot.querySelectorAll(".picture svg")].flatMap((svg) => {
@@ -77,15 +74,44 @@ def run_node(*arguments: Any, stdin: str | None = None) -> str:
     return done.stdout
 
 
-def run_script(code: str, job: Any, packed: bytes = b"") -> Any:
-    """What a script makes of a job, perhaps with a packed model."""
+@contextmanager
+def in_file(packed: bytes) -> Iterator[str | None]:
+    """The name of a file with a packed model, if there is one."""
     with NamedTemporaryFile() as file:
         file.write(packed)
         file.flush()
-        given = json.dumps({"job": job, "packed": file.name if packed else None})
+        yield file.name if packed else None
+
+
+def run_script(code: str, job: Any, packed: bytes = b"") -> Any:
+    """What a script makes of a job, perhaps with a packed model."""
+    with in_file(packed) as name:
+        given = json.dumps({"job": job, "packed": name})
         return json.loads(
             run_node("--input-type=module", "-e", START + code, stdin=given)
         )
+
+
+@cache
+def started() -> subprocess.Popen[str]:
+    """One Node for the whole run, as it takes longer to start than to answer."""
+    command = ["node", str(ROOT / "tests/figures/shown.mjs")]
+    pipe = subprocess.PIPE
+    node = subprocess.Popen(command, text=True, cwd=ROOT, stdin=pipe, stdout=pipe)
+    atexit.register(node.kill)
+    return node
+
+
+def ask_node(jobs: list[dict[str, Any]]) -> list[Any]:
+    """What that Node answers to each job; see shown.mjs."""
+    node = started()
+    assert node.stdin is not None
+    assert node.stdout is not None
+    node.stdin.write(json.dumps(jobs) + "\n")
+    node.stdin.flush()
+    answers = json.loads(node.stdout.readline())
+    assert isinstance(answers, list), answers["error"]
+    return answers
 
 
 def page_calls(
@@ -96,7 +122,9 @@ def page_calls(
     With a packed model, the module's function makes that function of the model.
     """
     given = [list(one) if isinstance(one, tuple) else [one] for one in calls]
-    return run_script(CALL, [module, name, given], packed)
+    with in_file(packed) as file:
+        job = {"module": module, "name": name, "calls": given, "packed": file}
+        return ask_node([job])[0]
 
 
 class Shown(NamedTuple):
@@ -129,10 +157,9 @@ def must_notice(code: str, mistakes: dict[str, str], match: str | None = None) -
 
 
 def shown_all(figures: Sequence[Figure], width: int = 680) -> list[Shown]:
-    """What the page makes of each figure's state; all of them in one process."""
+    """What the page makes of each figure's state."""
     asked = [{"figure": f.name, "state": f.state(), "width": width} for f in figures]
-    answers = run_node(ROOT / "tests/figures/shown.mjs", stdin=json.dumps(asked))
-    return [Shown(**answer) for answer in json.loads(answers)]
+    return [Shown(**answer) for answer in ask_node(asked)]
 
 
 def shown(figure: Figure, width: int = 680) -> Shown:

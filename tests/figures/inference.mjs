@@ -1,24 +1,20 @@
-// node inference.mjs <task>: a job (JSON) in, its answer (JSON) out. The job names the
-// file of a packed model; logits go as float32 into the file that it names.
-import { readFileSync, writeFileSync } from "node:fs";
-import { text } from "node:stream/consumers";
+// What is asked of a model in the page: functions of a model that give functions of a job.
+// Logits go as float32 into the file that the job names.
+import { writeFileSync } from "node:fs";
 import {
   argmax,
   createSession,
   createTokenizer,
   recorder,
-  unpack,
 } from "../../transformer_book/figures/engine/index.mjs";
 
-const job = JSON.parse(await text(process.stdin));
-const model = unpack(readFileSync(job.packed));
 const off =
   (heads = []) =>
   (part, layer, head) =>
     heads.some((one) => String(one) === String([part, layer, head])) ? 0 : 1;
 
 /** Logits of every token of the chunks, (tokens, vocab), and those that read returns. */
-function run(session, { source, chunks }) {
+function run(model, session, { source, chunks }) {
   if (source) session.encode(source);
   else session.rewind?.(0);
   const all = [];
@@ -38,48 +34,49 @@ function run(session, { source, chunks }) {
 
 const flat = (rows) => Buffer.concat(rows.map((row) => Buffer.from(row.buffer)));
 
-const tasks = {
-  logits() {
-    const session = createSession(model, { headFactor: off(job.off) });
-    writeFileSync(job.out, flat(job.prompts.flatMap((prompt) => run(session, prompt))));
-  },
-  shifted() {
-    const session = createSession(model, { placeOf: (token) => job.places[token] });
-    writeFileSync(job.out, flat(run(session, job.prompt)));
-  },
-  watched() {
-    const session = createSession(model);
-    const added = [];
-    const keep = (part, layer, name, query, change, x) =>
-      added.push({ part, layer, name, query, change: [...change], x: [...x] });
-    const watch = { ...recorder(), added: keep };
-    if (job.source) session.encode(job.source, watch);
-    for (const chunk of job.chunks) session.read(chunk, watch);
-    const plain = (_, value) => (value instanceof Float32Array ? [...value] : value);
-    return JSON.parse(JSON.stringify({ ...watch, added }, plain));
-  },
-  tokens() {
-    const tokenizer = createTokenizer(model.tokenizer);
-    return {
-      ids: job.texts.map(tokenizer.encode),
-      back: job.texts.map((one) => tokenizer.decode(tokenizer.encode(one))),
-      decoded: job.ids.map(tokenizer.decode),
-    };
-  },
-  translate() {
-    const session = createSession(model);
-    const tokenizer = createTokenizer(model.tokenizer);
-    const [start, end] = ["<start>", "<end>"].map(tokenizer.special);
-    return job.texts.map((one) => {
-      session.encode(tokenizer.encode(one));
-      const said = [];
-      let next = argmax(session.read([start]));
-      while (next !== end && session.length < session.capacity) {
-        said.push(next);
-        next = argmax(session.read([next]));
-      }
-      return tokenizer.decode(said);
-    });
-  },
+export const logits = (model) => (job) => {
+  const session = createSession(model, { headFactor: off(job.off) });
+  const rows = job.prompts.flatMap((prompt) => run(model, session, prompt));
+  writeFileSync(job.out, flat(rows));
 };
-console.log(JSON.stringify(tasks[process.argv[2]]() ?? null));
+
+export const shifted = (model) => (job) => {
+  const session = createSession(model, { placeOf: (token) => job.places[token] });
+  writeFileSync(job.out, flat(run(model, session, job.prompt)));
+};
+
+export const watched = (model) => (job) => {
+  const session = createSession(model);
+  const added = [];
+  const keep = (part, layer, name, query, change, x) =>
+    added.push({ part, layer, name, query, change: [...change], x: [...x] });
+  const watch = { ...recorder(), added: keep };
+  if (job.source) session.encode(job.source, watch);
+  for (const chunk of job.chunks) session.read(chunk, watch);
+  return { ...watch, added };
+};
+
+export const tokens = (model) => (job) => {
+  const tokenizer = createTokenizer(model.tokenizer);
+  return {
+    ids: job.texts.map(tokenizer.encode),
+    back: job.texts.map((one) => tokenizer.decode(tokenizer.encode(one))),
+    decoded: job.ids.map(tokenizer.decode),
+  };
+};
+
+export const translate = (model) => (job) => {
+  const session = createSession(model);
+  const tokenizer = createTokenizer(model.tokenizer);
+  const [start, end] = ["<start>", "<end>"].map(tokenizer.special);
+  return job.texts.map((one) => {
+    session.encode(tokenizer.encode(one));
+    const said = [];
+    let next = argmax(session.read([start]));
+    while (next !== end && session.length < session.capacity) {
+      said.push(next);
+      next = argmax(session.read([next]));
+    }
+    return tokenizer.decode(said);
+  });
+};

@@ -1,6 +1,5 @@
 """What the tests of in-page inference share: models, texts and jobs for Node."""
 
-import json
 import random
 import unicodedata
 from functools import cache
@@ -9,28 +8,27 @@ from typing import Any
 
 import numpy as np
 import torch
-from figure_page import ROOT, run_node
+from figure_page import page_calls
 from torch import Tensor, nn
 
 from transformer_book import pretrained
 from transformer_lib.encoder_decoder import EncoderDecoder
 
-DRIVER = ROOT / "tests/figures/inference.mjs"
+DRIVER = "../../tests/figures/inference"
 CHUNK = 32
 """Tokens that the page reads at once: the lengths must lie on both sides."""
 
 
 class Page:
-    """A packed model in a file, and Node to run it."""
+    """A packed model, and Node to run it."""
 
     def __init__(self, folder: Path, packed: bytes) -> None:
-        self.file, self.out = folder / "packed", folder / "out"
-        self.file.write_bytes(packed)
+        self.packed, self.out = packed, folder / "out"
 
     def ask(self, task: str, **job: Any) -> Any:
         """Return what the task says."""
-        job |= {"packed": str(self.file), "out": str(self.out)}
-        return json.loads(run_node(DRIVER, task, stdin=json.dumps(job)))
+        job["out"] = str(self.out)
+        return page_calls(DRIVER, task, [job], self.packed)[0]
 
     def logits(self, task: str, **job: Any) -> Tensor:
         """Return the logits that the task computes, one after the other."""

@@ -5,7 +5,9 @@ end, and a draw takes the first token at which the summed probability reaches u.
 u are Park and Miller's (1988), "Random number generators: good ones are hard to find".
 """
 
+import json
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -79,6 +81,12 @@ def drawn_of(desk: SamplingDesk) -> list[int]:
 
 def continuations(desk: SamplingDesk) -> tuple[list[int], list[int]]:
     """Write 96 tokens more, the likeliest ones, and drawn ones."""
+    return _continuations(json.dumps(desk.state()))
+
+
+@cache
+def _continuations(state: str) -> tuple[list[int], list[int]]:
+    desk = SamplingDesk(**json.loads(state))
     ids = torch.tensor([shipped.read(desk.text, desk.drawn)])
     n_texts = len(shipped.names())
     heights = islice(draws(desk.seed), len(desk.drawn), None)

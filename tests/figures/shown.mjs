@@ -1,14 +1,20 @@
-// node shown.mjs: a JSON list of { figure, state, width } in, what the page makes of each out.
-import { text } from "node:stream/consumers";
+// What the page makes of states, and what functions of the figures' modules return. On each
+// line a JSON list in, of { figure, state, width } or of { module, name, calls, packed },
+// and the list of answers out, or { error }. One process serves a whole run of tests.
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 
+import { unpack } from "../../transformer_book/figures/engine/index.mjs";
+
+const figures = "../../transformer_book/figures";
 // JSON has no NaN and no infinities: they come back as "NaN", "Infinity", "-Infinity".
-const plain = (_, value) =>
-  typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+function plain(_, value) {
+  if (value instanceof Float32Array) return [...value];
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+}
 
 async function shown({ figure, state, width = 680 }) {
-  const { default: given } = await import(
-    `../../transformer_book/figures/${figure}/view.mjs`
-  );
+  const { default: given } = await import(`${figures}/${figure}/view.mjs`);
   const spec = typeof given === "function" ? given() : given;
   const geometry = spec.layout(state, width);
   const active = spec.locked?.(state) ?? spec.rest?.(state) ?? null;
@@ -20,7 +26,21 @@ async function shown({ figure, state, width = 680 }) {
   };
 }
 
-const answers = [];
-for (const asked of JSON.parse(await text(process.stdin)))
-  answers.push(await shown(asked));
-console.log(JSON.stringify(answers, plain));
+/** What each call of a function returns; with a model, of the function that this makes. */
+async function called({ module, name, calls, packed }) {
+  const { [name]: found } = await import(`${figures}/${module}.mjs`);
+  const call = packed ? found(unpack(readFileSync(packed))) : found;
+  return calls.map((given) => call(...given));
+}
+
+async function answer(line) {
+  const answers = [];
+  for (const asked of JSON.parse(line))
+    answers.push(await (asked.module ? called(asked) : shown(asked)));
+  return answers;
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const said = await answer(line).catch((error) => ({ error: error.stack }));
+  console.log(JSON.stringify(said, plain));
+}

@@ -5,7 +5,6 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
-from figure_examples import HOSTILE
 from figure_page import (
     edges,
     fixed,
@@ -20,7 +19,6 @@ from figure_page import (
 from inference_jobs import shipped
 from models import model as tiny_model
 from models import tiny
-from test_figures_python import Tags
 from tolerances import PAGE_TOLERANCE, assert_near
 from touch import FINGER, PHONE
 from weights_page import runs
@@ -618,10 +616,3 @@ def test_the_followed_token_is_in_sight_and_those_out_of_sight_are_hinted_at(liv
     assert "linear-gradient" in line.evaluate("(n) => getComputedStyle(n).maskImage")
     page.touchscreen.tap(room.left + 8, room.top + 20)
     assert page.said() == said_of(BlockFlow(prompt, position=0))
-
-
-def test_hostile_prompts_stay_text():
-    for text in filter(None, HOSTILE.values()):
-        figure = BlockFlow(text[:30])
-        assert set(Tags(figure.html()).tags) == {"div", "p"}
-    assert "</script>" in BlockFlow(HOSTILE["script"]).flow["prompt"]

@@ -22,6 +22,8 @@ from figure_examples import EXAMPLES
 from figure_page import ROOT, document, run_node
 from weights_page import MODELS
 
+from tools.chromium import FLAGS
+
 SCRIPT = ROOT / "tests/figures/engines.mjs"
 FIREFOX = ("firefox-esr", "firefox")
 MINI_BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
@@ -74,7 +76,7 @@ def webkit_driver() -> Iterator[list[str]]:
 
 @contextmanager
 def program(engine: str) -> Iterator[list[str]]:
-    """The arguments of the script after the engine's name."""
+    """The arguments of the script after the engine's name: a program and its flags."""
     if engine == "webkit":
         with webkit_driver() as arguments:
             yield arguments
@@ -82,30 +84,29 @@ def program(engine: str) -> Iterator[list[str]]:
         found = next(filter(None, map(shutil.which, FIREFOX)), None)
         yield [found or missing("Firefox", "firefox-esr")]
     else:
-        yield [require_chromium()]
+        yield [require_chromium(), *FLAGS]
 
 
 @pytest.fixture(scope="session")
 def visits(site: Path, server: str) -> list[dict[str, Any]]:
-    """One for each figure and place."""
-    made = []
-    for name, example in EXAMPLES.items():
-        page = document(HEARD + example.make().html())
-        (site / f"engines-{name}.html").write_text(page)
-        facts = {"keys": example.keys, "typed": TYPED.get(name)}
-        made += [
-            {"url": f"{home}/engines-{name}.html", "model": name in MODELS, **facts}
-            for home in (server, site.as_uri())
-        ]
-    return made
+    """A page with all figures, from the server and from disk."""
+    made = "".join(example.make().html() for example in EXAMPLES.values())
+    (site / "engines.html").write_text(document(HEARD + made))
+    figures = [
+        {"keys": example.keys, "typed": TYPED.get(name), "model": name in MODELS}
+        for name, example in EXAMPLES.items()
+    ]
+    homes = server, site.as_uri()
+    return [{"url": f"{home}/engines.html", "figures": figures} for home in homes]
 
 
 def use(engine: str, visits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the figures say in this engine."""
+    """What the figures say in this engine: by their names, in each place."""
     with program(engine) as arguments:
-        return json.loads(
+        places = json.loads(
             run_node(SCRIPT, engine, *arguments, stdin=json.dumps(visits))
         )
+    return [dict(zip(EXAMPLES, told, strict=True)) for told in places]
 
 
 @pytest.fixture(scope="session")
@@ -114,9 +115,8 @@ def in_chromium(visits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return use("chromium", visits)
 
 
-def test_each_figure_is_used_as_its_example_says(in_chromium, visits):
-    names = [name for name in EXAMPLES for _ in range(2)]
-    for name, told in zip(names, in_chromium, strict=True):
+def test_each_figure_is_used_as_its_example_says(in_chromium):
+    for name, told in (pair for place in in_chromium for pair in place.items()):
         assert told["errors"] == [], name
         assert re.search(EXAMPLES[name].said, told["moved"]["sentence"]), name
         assert ("answered" in told) == (name in MODELS) == (name in TYPED)
@@ -124,7 +124,7 @@ def test_each_figure_is_used_as_its_example_says(in_chromium, visits):
 
 @pytest.mark.parametrize("engine", ["firefox", "webkit"])
 def test_another_engine_says_the_same(in_chromium, visits, engine):
-    for told, wanted, visit in zip(
-        use(engine, visits), in_chromium, visits, strict=True
-    ):
-        assert told == wanted, f"{visit['url']} in {engine}"
+    places = zip(use(engine, visits), in_chromium, ("server", "disk"), strict=True)
+    for told, wanted, place in places:
+        for name in EXAMPLES:
+            assert told[name] == wanted[name], f"{name} in {engine} from {place}"

@@ -90,15 +90,12 @@ def used(here, example):
     return settled(here.page)
 
 
-def downloads(here, name):
-    """What the three files of the opened menu hold, which have the figure's name."""
-    files = {}
-    for kind in ("SVG", "PNG", "CSV"):
-        with here.expect_download() as download:
-            here.button(kind).click()
-        assert download.value.suggested_filename == f"{name}.{kind.lower()}"
-        files[kind] = Path(download.value.path()).read_bytes()
-    return files
+def downloaded(here, name, kind):
+    """What a file of the opened menu holds, which has the figure's name."""
+    with here.expect_download() as download:
+        here.button(kind).click()
+    assert download.value.suggested_filename == f"{name}.{kind.lower()}"
+    return Path(download.value.path()).read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +115,10 @@ def taken(live, name, known):
     page.locator("summary", has_text="Export").click()
     before = copied(here, "Copy as PyTorch")
     seen = used(here, example)
-    take = {"seen": seen, "said": here.said(), "files": downloads(here, name)}
+    take = {"seen": seen, "said": here.said()}
+    take["files"] = {
+        kind: downloaded(here, name, kind) for kind in ("SVG", "PNG", "CSV")
+    }
     take["codes"] = [before, copied(here, "Copy as PyTorch")]
     take["link"] = copied(here, "Copy link")
     take["places"] = page.evaluate(PLACES, take["files"]["SVG"].decode())
@@ -273,7 +273,7 @@ def test_hostile_tokens_stay_text_wherever_they_are_taken(live, put, name):
     page = here.page
     seen = settled(page), here.said()
     page.locator("summary", has_text="Export").click()
-    svg = ElementTree.fromstring(downloads(here, name)["SVG"])
+    svg = ElementTree.fromstring(downloaded(here, name, "SVG"))
     assert {node.tag.split("}")[1] for node in svg.iter()} <= TAGS
     assert any("</s" in (node.text or "") for node in svg.iter())
     code = compile(copied(here, "Copy as PyTorch"), name, "exec")

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import pytest
 from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
-from figure_page import MODEL, READY, ROOT, said_of, shown
+from figure_page import GROUNDS, MODEL, READY, ROOT, said_of, shown, shown_all
 from playwright.sync_api import expect
 from tab_stops import having
 from touch import PHONE
@@ -63,6 +63,57 @@ WATCH = """() => {
         super.disconnect(); }
     };
 }"""
+CELLS = """(most) => [...document.querySelector(".tl-live").shadowRoot
+  .querySelectorAll("[data-row]")].slice(0, most).map((cell) => {
+    const { left, right, top, bottom } = cell.getBoundingClientRect();
+    return [(left + right) / 2, (top + bottom) / 2];
+  })"""
+# the sentence when all is painted, and how far the end of the figure stands below its
+# top, wherever the page is scrolled to
+TOLD = """() => new Promise((done) => requestAnimationFrame(() => {
+  const root = document.querySelector(".tl-live").shadowRoot;
+  done([root.querySelector(".say").innerText, root.querySelector(".foot").offsetTop]);
+}))"""
+PAINT = """([ground, ink]) => {
+  Object.assign(document.body.style, { background: ground, color: ink });
+}"""
+# Each figure after a click on its first cell, and with its table open.
+USED = """async () => {
+  const roots = [...document.querySelectorAll(".tl-live")].map((n) => n.shadowRoot);
+  for (const root of roots) {
+    root.querySelector("[data-row]").dispatchEvent(
+      new MouseEvent("click", { bubbles: true }));
+    [...root.querySelectorAll("summary")].at(-1).click();
+  }
+  await new Promise(requestAnimationFrame);
+  await new Promise(requestAnimationFrame);
+  return roots.map((root) => ({
+    said: root.querySelector(".say").innerText,
+    errors: root.querySelectorAll(".error:not([hidden])").length,
+    images: root.querySelectorAll("img").length,
+    height: root.querySelector("svg").getBoundingClientRect().height,
+  }));
+}"""
+FOLLOWED = """async (hashes) => {
+  const said = [];
+  const frame = () => new Promise(requestAnimationFrame);
+  for (const hash of hashes) {
+    location.hash = hash;
+    await frame(); await frame();
+    said.push(document.querySelector(".tl-live").shadowRoot
+      .querySelector(".say").innerText);
+  }
+  return said;
+}"""
+# A part of the formula: its colors, how many have its name, and how many are lit.
+LIT = """async (part) => {
+  await new Promise(requestAnimationFrame);
+  const { color, backgroundColor } = getComputedStyle(part);
+  const same = part.closest(".formula").querySelectorAll(
+    `[data-part="${part.dataset.part}"]`);
+  const lit = [...same].filter((node) => node.matches(".lit"));
+  return [color, backgroundColor, same.length, lit.length];
+}"""
 LIVE_AND_LEAVE = """async ([name, state]) => {
   MODEL
   const frame = () => new Promise(requestAnimationFrame);
@@ -108,21 +159,35 @@ def test_keys_change_the_state_the_link_keeps_it_and_reset_does_not(
     assert page.locator(".locked").count() >= 1
     page.push("Reset")
     assert page.said_at_rest() == before
+    page.grid().focus()
+    whole = page.press("Escape")
+    if example.make().state().get("selected") in ([], None):  # else Escape lets it go
+        assert whole == before
+    page.press("ArrowRight", "ArrowLeft")
+    assert page.press("Escape") == whole
 
 
-def test_hover_shows_and_click_holds(live, example):
-    page = live(example.make())
-    cells = page.locator("[data-row]")
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
+def test_looking_around_changes_the_sentence_alone_and_a_click_holds(
+    live, example, options
+):
+    page = live(example.make(), **options | {"height": 4000})  # all is in sight
     start = page.said()
-    cells.first.hover()
-    hovered = page.said()
+    (first, *_) = places = page.evaluate(CELLS, 19)
+    told = []
+    for place in places:
+        page.mouse.move(*place)
+        told.append(page.evaluate(TOLD))
+    (hovered, _), *_ = told
     assert hovered != start, (
         "the sentence must change where the pointer is on the first cell: let the "
         "example hold another cell, or none"
     )
+    assert len({top for _, top in told}) == 1
+    assert page.wide() <= page.viewport_size["width"]
     page.mouse.move(0, 0)
     assert page.said() == start
-    cells.first.click()
+    page.mouse.click(*first)
     assert page.said_at_rest() == hovered
 
 
@@ -139,9 +204,8 @@ def test_a_finger_has_large_targets_and_does_what_hover_does(live, example):
     assert page.said() == tapped
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_phone_has_no_sideways_scroll_and_readable_text(live, example, theme):
-    page = live(example.make(), theme=theme, **PHONE)
+def test_phone_has_no_sideways_scroll_readable_text_and_the_whole_table(live, example):
+    page = live(example.make(), **PHONE)
     page.locator("summary").first.click()
     page.locator("summary").last.click()
     page.wait_for_selector(".tl-live tr >> nth=1")
@@ -149,6 +213,11 @@ def test_phone_has_no_sideways_scroll_and_readable_text(live, example, theme):
     assert page.evaluate("visualViewport.width") <= 321
     assert page.evaluate(SMALL_TEXT) == []
     assert page.evaluate(TARGETS, 24) == []
+    table = shown(example.make()).table
+    heads, *rows = page.locator(".tl-live tr").all()
+    assert len(rows) == len(table["rows"])
+    names = heads.locator("th").all_inner_texts()
+    assert names == [str(cell) for cell in table["header"]]
 
 
 @pytest.mark.parametrize("name", having("spinbutton"))
@@ -173,29 +242,22 @@ def test_each_number_field_says_its_range_until_reset(live, example):
         expect(status).to_have_text("")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(live, example, theme):
-    page = live(example.make(), example.make(), theme=theme)
+def test_axe_finds_nothing_in_the_light_and_in_the_dark_that_a_page_turns_to(
+    live, example
+):
+    page = live(example.make(), example.make())
     page.wait_for_both()
     for summary in page.locator("summary").all():
         summary.click()
     page.evaluate(AXE)
-    found = page.evaluate("axe.run(document).then((r) => r.violations)")
-    told = [(v["id"], v["help"], v["nodes"][0]["html"]) for v in found]
-    assert told == []
-
-
-def test_theme_follows_the_page(live, example):
-    page = live(example.make())
-    figure = page.locator(".fig")
-    assert figure.get_attribute("data-dark") is None
-    page.evaluate(
-        "() => { document.body.style.background = '#121212';"
-        "document.body.style.color = '#eee'; }"
-    )
-    page.wait_for_selector(".fig[data-dark]")
+    for theme, dark in (("light", ":not([data-dark])"), ("dark", "[data-dark]")):
+        page.evaluate(PAINT, GROUNDS[theme])
+        expect(page.locator(f".fig{dark}")).to_have_count(2)
+        found = page.evaluate("axe.run(document).then((r) => r.violations)")
+        told = [(v["id"], v["help"], v["nodes"][0]["html"]) for v in found]
+        assert told == [], theme
     page.evaluate("() => document.body.removeAttribute('style')")
-    page.wait_for_selector(".fig:not([data-dark])")
+    expect(page.locator(".fig:not([data-dark])")).to_have_count(2)
 
 
 # In forced colors: the cells' fill and stroke, how many marks differ from the ground,
@@ -227,8 +289,8 @@ FORCED = """() => {
 }"""
 
 
-def test_forced_colors_keep_all_marks(live, example):
-    page = live(example.make(), forced_colors="active")
+def test_forced_colors_keep_all_marks_and_reduced_motion_moves_nothing(live, example):
+    page = live(example.make(), forced_colors="active", reduced_motion="reduce")
     found = page.evaluate(FORCED)
     assert found["marks"] > 10, (
         f"a picture must have more than 10 marks that are seen in forced colors, got "
@@ -236,10 +298,6 @@ def test_forced_colors_keep_all_marks(live, example):
     )
     assert not found["unseen"]
     assert all(fill != stroke for fill, stroke in found["cells"])
-
-
-def test_reduced_motion_moves_nothing(live, example):
-    page = live(example.make(), reduced_motion="reduce")
     moving = page.evaluate(
         """() => [...document.querySelector(".tl-live").shadowRoot
             .querySelectorAll("*")].filter((node) => {
@@ -250,69 +308,52 @@ def test_reduced_motion_moves_nothing(live, example):
     assert moving == 0
 
 
-@pytest.fixture(scope="module")
-def stills():
-    """What is stored of each example, drawn by one process."""
-    texts = [example.make().html() for example in EXAMPLES.values()]
-    return dict(zip(EXAMPLES, with_stills(texts), strict=True))
-
-
-def test_readable_without_script(visit, put, name, example, stills):
+def test_readable_without_script(visit, put):
+    made = [example.make() for example in EXAMPLES.values()]
+    stills = with_stills([figure.html() for figure in made])
     page = visit(java_script_enabled=False, **PHONE)
-    page.open(put(stills[name]), live=False)
-    figure = page.locator(".tl-figure")
-    assert figure.locator("table").is_visible()
-    assert name in NO_PICTURE or figure.locator("svg").first.is_visible()
-    assert said_of(example.make()) in figure.inner_text()
+    page.open(put(*stills), live=False)
+    said = [answer.sentence for answer in shown_all(made)]
+    for nth, name in enumerate(EXAMPLES):
+        figure = page.locator(".tl-figure").nth(nth)
+        assert figure.locator("table").is_visible(), name
+        assert name in NO_PICTURE or figure.locator("svg").first.is_visible(), name
+        assert said[nth] in figure.inner_text()
 
 
 @pytest.mark.parametrize("name", SHOW_TOKENS)
 def test_hostile_tokens_are_inert(live, example):
     made = [example.with_tokens([token, "b"]) for token in HOSTILE.values()]
-    page = live(*made, model=None, **PHONE)
-    for nth, kind in enumerate(HOSTILE):
-        figure = page.locator(".tl-figure").nth(nth)
-        figure.scroll_into_view_if_needed()
-        figure.locator("[data-row]").first.click()
-        figure.locator("summary").last.click()
-        assert figure.locator(".error").is_hidden(), kind
-        assert figure.locator(".say").inner_text(), kind
-        assert figure.locator("img").count() == 0, kind
-        assert figure.locator("svg").first.bounding_box()["height"] < 500, kind
+    page = live(*made, model=None, **PHONE | {"height": 15_000})  # all is in sight
+    expect(page.locator(READY)).to_have_count(len(made))
+    for kind, found in zip(HOSTILE, page.evaluate(USED), strict=True):
+        assert found["said"], kind
+        assert (found["errors"], found["images"]) == (0, 0), kind
+        assert found["height"] < 500, kind
     assert page.wide() <= 320
 
 
-def test_two_of_a_kind_do_not_collide(live, example):
-    page = live(example.make(), example.make())
-    page.wait_for_both()
-    first = page.said(0)
-    page.grid(1).focus()
-    page.press(*example.keys)
-    assert re.search(example.said, page.said(1))
-    assert page.said(0) == first
-
-
-def test_link_of_the_second_leaves_the_first_alone(visit, put, name, example):
-    patch = json.dumps(example.changed)
+def test_of_two_a_link_changes_the_second_and_keys_the_first(visit, put, name, example):
+    patch, said = json.dumps(example.changed), said_of(example.make())
     file = put(example.make().html(), example.make().html())
     page = visit()
     page.goto(f"{page.server}/{file}#{name}-2={patch}")
     page.wait_for_both()
-    assert page.said(0) == said_of(example.make())
-    assert page.said(1) != page.said(0)
+    linked = page.said(1)
+    assert page.said(0) == said != linked
+    page.grid(0).focus()
+    assert re.search(example.said, page.press(*example.keys))
+    assert page.said(1) == linked
 
 
 def test_broken_links_change_nothing(visit, put, name, example):
     page, file = visit(), put(example.make().html())
     page.goto(f"{page.server}/{file}#{name}-1=%7B")
     page.wait_for_selector(READY)
-    for junk in ("%7B", "{}", "[1]", '{"tokens":5}', '{"selected":"x"}', "null"):
-        page.evaluate(
-            "(hash) => { location.hash = hash; return new Promise((done) =>"
-            "requestAnimationFrame(() => requestAnimationFrame(done))); }",
-            f"{name}-1={junk}",
-        )
-        assert page.said() == said_of(example.make()), junk
+    junk = ["%7B", "{}", "[1]", '{"tokens":5}', '{"selected":"x"}', "null"]
+    said = page.evaluate(FOLLOWED, [f"{name}-1={each}" for each in junk])
+    wanted = said_of(example.make())
+    assert dict(zip(junk, said, strict=True)) == dict.fromkeys(junk, wanted)
 
 
 def test_nothing_is_left_after_cleanup(live, name, example):
@@ -325,31 +366,15 @@ def test_nothing_is_left_after_cleanup(live, name, example):
     assert (kept["listeners"], kept["children"]) == (0, 0)
 
 
-def test_data_table_has_the_headings_of_the_state(live, example):
-    page = live(example.make())
-    page.locator("summary", has_text="Data table").click()
-    page.wait_for_selector(".tl-live tr >> nth=1")
-    table = shown(example.make()).table
-    assert page.locator(".tl-live tr").count() == len(table["rows"]) + 1
-    heads = page.locator(".tl-live tr").first.locator("th").all_inner_texts()
-    assert heads == [str(cell) for cell in table["header"]]
-
-
 @pytest.mark.parametrize("name", having("formula"))
 def test_equation_and_cells_light_together(live, example):
     page = live(example.make())
     parts = page.locator(".formula button")
     assert parts.count() >= 1
-    page.wait_for_load_state("networkidle")  # a model that comes moves the page
-    for i in range(parts.count()):
-        parts.nth(i).hover()
-        name = parts.nth(i).get_attribute("data-part")
-        named = page.locator(f".formula [data-part='{name}']").count()
-        lit = page.locator(f".formula .lit[data-part='{name}']")
-        expect(lit).to_have_count(named)
-        ink, ground = parts.nth(i).evaluate(
-            "(e) => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
-        )
+    for part in parts.all():
+        part.hover()
+        ink, ground, named, lit = part.evaluate(LIT)
+        assert lit == named
         assert ink == "rgb(255, 255, 255)" != ground
     assert page.locator(".formula button[tabindex='0']").count() == 1
     parts.first.click()
@@ -357,16 +382,3 @@ def test_equation_and_cells_light_together(live, example):
     expect(held.first).to_be_visible()
     page.push("Reset")
     expect(held).to_have_count(0)
-
-
-@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
-def test_nothing_jumps_while_looking_around(live, example, options):
-    page = live(example.make(), **options)
-    tops = set()
-    for cell in page.locator("[data-row]").all()[:19]:
-        cell.hover()
-        page.said()
-        # offsetTop, as hover scrolls to what is below the window
-        tops.add(page.top_of(".foot"))
-    assert len(tops) == 1
-    assert page.wide() <= page.viewport_size["width"]

@@ -76,27 +76,14 @@ def test_the_sentence_leaves_the_window_with_its_figure(live, figure):
 
 
 @few
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_sentence_stands_on_the_ground_of_the_page(live, figure, theme):
-    page = live(figure, theme=theme)
+def test_the_sentence_stands_on_the_ground_of_the_page(live, figure):
+    page = live(figure)
     told, body = page.evaluate(GROUNDS)
     assert told == body
     page.evaluate("() => { document.body.style.background = '#14181e' }")
     page.wait_for_function(
         f"({GROUNDS})().every((color) => color === 'rgb(20, 24, 30)')"
     )
-
-
-def test_escape_says_the_whole_again(live, figure):
-    page = live(figure)
-    start = page.said()
-    page.grid().focus()
-    page.press("Escape")
-    whole = page.said()
-    if figure.state().get("selected") in ([], None):  # else Escape has let it go
-        assert whole == start
-    page.press("ArrowRight", "ArrowLeft")
-    assert page.press("Escape") == whole
 
 
 @few
@@ -134,22 +121,19 @@ def test_reset_is_promised_only_where_it_helps(live, figure, name):
 
 
 @few
-@pytest.mark.parametrize("part", ["Export", "Data table"])
-def test_escape_closes_what_was_opened(live, figure, part):
+def test_escape_closes_what_was_opened_and_reset_takes_back_what_was_copied(
+    live, figure
+):
     page = live(figure)
-    head = page.locator("summary", has_text=part)
     place = "node => [node.offsetLeft, node.offsetTop]"
-    before = head.evaluate(place)
-    head.click()
-    assert head.evaluate(place) == before
-    page.press("Tab", "Escape")
-    expect(page.locator("details[open]")).to_have_count(0)
-    assert head.evaluate("node => node.matches(':focus')")
-
-
-@few
-def test_reset_takes_back_what_was_copied(live, figure):
-    page = live(figure)
+    for part in ("Export", "Data table"):
+        head = page.locator("summary", has_text=part)
+        before = head.evaluate(place)
+        head.click()
+        assert head.evaluate(place) == before
+        page.press("Tab", "Escape")
+        expect(page.locator("details[open]")).to_have_count(0)
+        assert head.evaluate("node => node.matches(':focus')")
     assert "#" in page.link()
     out = page.locator("textarea[readonly]").first
     page.push("Reset")

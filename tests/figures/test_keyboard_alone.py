@@ -49,6 +49,16 @@ def switches(walker, what, *keys):
     return found == ["true", "false"]
 
 
+def bears_its_ends(walker):
+    """Whether the figure can be drawn at both ends of the slider with the focus."""
+    for key in ("Home", "End"):
+        walker.page.keyboard.press(key)
+        walker.page.evaluate("() => new Promise(requestAnimationFrame)")
+        if walker.page.locator(".error").is_visible():
+            return False
+    return True
+
+
 def answers(walker, stop, example):
     """Whether the stop does what it is for, from the figure's example state."""
     if stop.role == "formula":
@@ -59,6 +69,8 @@ def answers(walker, stop, example):
     before = {"Reset": example.changed}
     walker.put(state | before.get(stop.name, {}))
     answered = changes(walker, stop, [*state])
+    if stop.role == "slider":
+        answered &= bears_its_ends(walker)
     if stop.role == "radio":  # the arrow took the focus along: back, and out by Tab
         walker.page.keyboard.press("ArrowLeft")
     else:

@@ -509,16 +509,6 @@ def test_lengths_compare_from_state_to_state(live, width):
     assert mark == {360: 8, 1280: 13}[width]  # smaller where the bars are short
 
 
-def test_both_continuations_stand_side_by_side(visit, put):
-    page = visit(width=1280, height=720)
-    style = "<style>html{font-size:17px}</style>"
-    page.open(put(style, SamplingDesk(trap=True).html()))
-    trap_shuts(page)
-    greedy, sampled = (panel.bounding_box() for panel in panels(page))
-    assert greedy["y"] == sampled["y"]
-    assert greedy["x"] + greedy["width"] < sampled["x"]
-
-
 def test_a_hundred_draws_are_counted_and_the_button_says_that_there_are_some(live):
     page = live(SamplingDesk())
     name = page.get_by_role("button", name="Draw 100")
@@ -548,19 +538,25 @@ TRAP = """panel => [...panel.querySelectorAll("text")].reduce((lines, text) => {
     return lines; }, {})"""
 
 
-@pytest.mark.parametrize("width", [320, 360, 1280])
-def test_lines_of_the_trap_begin_with_words(live, width):
+def test_lines_of_the_trap_begin_with_words_and_both_stand_side_by_side(live):
     desk = SamplingDesk("Before this, an old exc", trap=True)
-    page = live(desk, width=width, height=6000)
+    page = live("<style>html{font-size:17px}</style>", desk, width=320, height=6000)
     trap_shuts(page)
-    for panel, ids in zip(panels(page), continuations(desk), strict=True):
-        said = "".join(desk.tokens[i] for i in ids)
-        whole = f"Before this, an old exc{said}…"
-        lines = list(panel.evaluate(TRAP).values())
-        assert "".join(lines) == whole
-        assert len(lines) > 5
-        assert {line[0] for line in lines[1:]} == {" "}
-        assert panel.locator("svg").get_attribute("aria-label").endswith(whole)
+    for width in (320, 360, 1280):
+        page.set_viewport_size({"width": width, "height": 6000})
+        page.said()
+        for panel, ids in zip(panels(page), continuations(desk), strict=True):
+            said = "".join(desk.tokens[i] for i in ids)
+            whole = f"Before this, an old exc{said}…"
+            lines = list(panel.evaluate(TRAP).values())
+            assert "".join(lines) == whole
+            assert len(lines) > 5
+            assert {line[0] for line in lines[1:]} == {" "}
+            label = panel.locator("svg").get_attribute("aria-label")
+            assert label.endswith(whole)
+    greedy, sampled = (panel.bounding_box() for panel in panels(page))
+    assert greedy["y"] == sampled["y"]
+    assert greedy["x"] + greedy["width"] < sampled["x"]
 
 
 OPEN = """() => { const root = document.querySelector(".tl-live").shadowRoot;

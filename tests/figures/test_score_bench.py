@@ -202,7 +202,7 @@ def test_the_average_the_query_on_show_and_the_grey_bar_are_told_apart(live):
     assert note.inner_text().endswith("grey: K’s shadow on the line of Q")
 
 
-def test_each_half_of_the_weights_is_named_at_the_axis(live):
+def test_halves_are_named_at_the_axis_and_scores_beyond_it_are_counted(live):
     page = live(ScoreBench(width=512))
     picture = page.locator("svg", has=page.get_by_role("grid"))
     floor = edges(picture.locator(".thin")).top
@@ -212,6 +212,10 @@ def test_each_half_of_the_weights_is_named_at_the_axis(live):
     )
     assert plain.bottom < floor < scaled.top
     assert max(plain.right, scaled.right) < min(bar.left for bar in bars)
+    beyond = int((random_scores(43, 512).abs() > 64).sum())
+    told = f"spread 22.4, {beyond} more beyond ±64"
+    labels = page.locator("svg text.strong", has_text="spread")
+    assert labels.all_text_contents() == [f"q · k: {told}", "q · k / √512: spread 1.0"]
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -232,14 +236,6 @@ def test_what_changes_the_charts_stands_between_them_and_the_arrows(live, width)
         assert plane.top == group.top
         assert plane.right < min(group.left, weights.left)
         assert histograms.top >= weights.bottom
-
-
-def test_scores_beyond_the_histogram_are_counted_and_not_piled_up(live):
-    page = live(ScoreBench(width=512))
-    beyond = int((random_scores(43, 512).abs() > 64).sum())
-    told = f"spread 22.4, {beyond} more beyond ±64"
-    labels = page.locator("svg text.strong", has_text="spread")
-    assert labels.all_text_contents() == [f"q · k: {told}", "q · k / √512: spread 1.0"]
 
 
 def test_a_phone_shows_the_width_and_the_weights_at_once(live):
@@ -319,15 +315,12 @@ def test_draw_again_draws_others_and_goes_round(live):
     assert page.locator(".bar").first.get_attribute("d") != before
 
 
-@pytest.mark.parametrize("wide", [2, 512])
 @pytest.mark.parametrize("width", [320, 360, 1280])
-def test_every_width_fits(live, wide, width):
-    bench = ScoreBench([-3, -3], [3, -3], width=wide, held=31)
-    page = live(bench, width=width, height=640)
+def test_every_width_fits(live, width):
+    benches = [ScoreBench([-3, -3], [3, -3], width=wide, held=31) for wide in (2, 512)]
+    page = live(*benches, width=width, height=6000)
+    page.wait_for_both()
     assert_fits(page, width, spare=2)
-    for svg in page.locator(".picture svg").all():
-        texts = [edges(text).bottom for text in svg.locator("text").all()]
-        assert max(texts) <= edges(svg).bottom + 1
 
 
 @pytest.mark.parametrize("corner", [-3, 3])

@@ -282,35 +282,36 @@ def test_turned_a_phone_has_the_matrices_side_by_side_and_keeps_the_focus(live):
     expect(slider).to_be_focused()
 
 
-PUT = """([t, order, axis, naive]) => {
+PUT = """(states) => {
   const root = document.querySelector(".tl-live").shadowRoot;
-  const ticks = [...root.querySelectorAll(".controls [type=radio]")];
-  for (const radio of [ticks[order], ticks[2 + axis]])
-    if (!radio.checked) radio.click();
-  const box = root.querySelector(".controls [type=checkbox]");
-  if (box.checked !== naive) box.click();
-  const slider = root.querySelector("[type=range]");
-  slider.value = t;
-  slider.dispatchEvent(new Event("input"));
-  return new Promise((done) => requestAnimationFrame(() => {
-    const { height } = root.querySelector(".formula").getBoundingClientRect();
-    done([height, root.querySelector(".formula").innerText]); })); }"""
+  const put = ([t, order, axis, naive]) => {
+    const ticks = [...root.querySelectorAll(".controls [type=radio]")];
+    for (const radio of [ticks[order], ticks[2 + axis]])
+      if (!radio.checked) radio.click();
+    const box = root.querySelector(".controls [type=checkbox]");
+    if (box.checked !== naive) box.click();
+    const slider = root.querySelector("[type=range]");
+    slider.value = t;
+    slider.dispatchEvent(new Event("input"));
+    return new Promise((done) => requestAnimationFrame(() => {
+      const { height } = root.querySelector(".formula").getBoundingClientRect();
+      done([height, root.querySelector(".formula").innerText]); })); };
+  return states.reduce(async (told, state) => [...(await told), await put(state)], []);
+}"""
 
 
 @pytest.mark.parametrize("finger", [False, True])
-@pytest.mark.parametrize("width", [320, 360, 390, 412, 480, 600, 680, 768])
-def test_no_choice_makes_the_formula_jump(live, width, finger):
-    options = FINGER if finger else {}
-    page = live(SoftmaxMask(), **options | {"width": width, "height": 740})
-    heights, texts = set(), set()
-    for state in itertools.product((0, 1), (0, 1), (0, 1), (False, True)):
-        height, text = page.evaluate(PUT, state)
-        temperature, _, _, naive = state
-        assert ("T → 0" in text) == (temperature == 0 and not naive)  # the limit
-        heights.add(height)
-        texts.add(text)
-    assert len(heights) == 1
-    assert len(texts) == 12  # naive has no limit to say
+def test_no_choice_makes_the_formula_jump(live, finger):
+    page = live(SoftmaxMask(), **FINGER if finger else {})
+    states = list(itertools.product((0, 1), (0, 1), (0, 1), (False, True)))
+    for width in (320, 360, 390, 412, 480, 600, 680, 768):
+        page.set_viewport_size({"width": width, "height": 740})
+        page.said()
+        heights, texts = zip(*page.evaluate(PUT, states), strict=True)
+        for (temperature, _, _, naive), text in zip(states, texts, strict=True):
+            assert ("T → 0" in text) == (temperature == 0 and not naive)  # the limit
+        assert len({*heights}) == 1, width
+        assert len({*texts}) == 12  # naive has no limit to say
 
 
 def test_a_note_says_whether_the_rows_sum_to_1(live, put):

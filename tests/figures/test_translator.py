@@ -77,6 +77,7 @@ done(job.map((state) => {
 """
 
 
+@cache
 def by_the_book(text: str) -> dict:
     """What the book's model makes of any words: it has learned those of numbers."""
     found = shipped("number-translator")

@@ -19,15 +19,3 @@ def swipe(page: Page, start: Place, *stops: Place) -> None:
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
         page.evaluate("() => new Promise(requestAnimationFrame)")  # moves come by frame
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-
-
-def tab_stops(page: Page) -> list[str]:
-    """The roles or tags that the Tab key reaches in the first figure, in order."""
-    asked = """() => { const at = document.activeElement.shadowRoot?.activeElement;
-        return at ? at.getAttribute("role") ?? at.localName : null; }"""
-    found = []
-    page.keyboard.press("Tab")
-    while (stop := page.evaluate(asked)) is not None and len(found) < 40:
-        found.append(stop)
-        page.keyboard.press("Tab")
-    return found
