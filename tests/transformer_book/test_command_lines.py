@@ -1,6 +1,7 @@
 """The two command lines: what they mean, print, write and refuse."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,29 +24,22 @@ from transformer_lib.parallel import Processes
 ROOT = Path(__file__).parents[2]
 CPU = torch.device("cpu")
 SHORT = "--task reversal --model reverser --batch-size 8 --warmup 2".split()
+EIGHT = [*SHORT, "--steps", "8", "--seed", "3"]
 WORDS = "--task random --preset base".split()
 MODEL = RECIPES["manual-lm"]
 
 
-def in_a_process(*words, processes=0):
-    """Start a command line as its user does."""
-    torchrun = f"torch.distributed.run --standalone --nproc-per-node={processes} -m"
-    start = torchrun.split() if processes else []
+def in_a_process(*words):
+    """Start a module as its user does, without a GPU."""
+    threads = str(torch.get_num_threads())
     return subprocess.Popen(
-        [sys.executable, "-m", *start, *words],
+        [sys.executable, "-m", *map(str, words)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+        env={**os.environ, "OMP_NUM_THREADS": threads, "CUDA_VISIBLE_DEVICES": ""},
     )
-
-
-def ended(process):
-    """Wait until a process has ended well; return what it printed."""
-    out, problem = process.communicate(timeout=200)
-    assert process.returncode == 0, problem
-    return out
 
 
 def refused(main, words, capsys):
@@ -55,26 +49,31 @@ def refused(main, words, capsys):
     return " ".join(capsys.readouterr().err.split())
 
 
-def test_training_measures_and_writes_what_the_seed_decides(tmp_path, capsys):
-    prints = []
-    for name, seed in {"one": "3", "two": "3", "three": "4"}.items():
-        folder = tmp_path / name
-        training([*SHORT, "--steps", "6", "--seed", seed, "--out", str(folder)])
-        said, found = capsys.readouterr().out, load_folder(folder)
-        prints.append(fingerprint(found.model))
-        assert "step      6 of 6" in said
-        assert "exact match: 0." in said
-        assert prints[-1] in said
-        assert found.about["recipe"]["steps"] == 6
-        end = f"--seed {seed} --precision float32 --strategy data-parallel"
-        assert found.about["command"].endswith(end)
-    assert prints[0] == prints[1] != prints[2]
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
+    """Train eight steps in one process with the seed 3; return the model's folder."""
+    folder = tmp_path_factory.mktemp("once") / "model"
+    training([*EIGHT, "--out", str(folder)])
+    return folder
 
 
-def test_a_killed_run_goes_on_from_its_snapshot(tmp_path):
-    long = ["transformer_book.train", *SHORT, "--steps", "250"]
+def test_training_measures_and_writes_what_the_seed_decides(tmp_path, once, capsys):
+    training([*EIGHT, "--seed", "4", "--out", str(tmp_path / "other")])
+    said, found = capsys.readouterr().out, load_folder(tmp_path / "other")
+    assert "step      8 of 8" in said
+    assert "exact match: 0." in said
+    assert f"weights {fingerprint(found.model)}" in said
+    assert fingerprint(load_folder(once).model) not in said
+    assert found.about["recipe"]["steps"] == 8
+    end = "--seed 4 --precision float32 --strategy data-parallel"
+    assert found.about["command"].endswith(end)
+
+
+def test_a_killed_run_goes_on_from_its_snapshot(tmp_path, capsys):
+    long = [*SHORT, "--steps", "250"]
     snapshot = tmp_path / "run.safetensors"
-    first = in_a_process(*long, "--snapshot", str(snapshot))
+    kept = ["--snapshot", str(snapshot)]
+    first = in_a_process("transformer_book.train", *long, *kept)
     deadline = time.monotonic() + 100
     while not snapshot.exists() and time.monotonic() < deadline:
         assert first.poll() is None, first.communicate()
@@ -82,22 +81,27 @@ def test_a_killed_run_goes_on_from_its_snapshot(tmp_path):
     first.send_signal(signal.SIGKILL)
     first.communicate()
     assert first.returncode == -signal.SIGKILL
-    resumed, whole = str(tmp_path / "resumed"), str(tmp_path / "whole")
-    again = in_a_process(*long, "--snapshot", str(snapshot), "--out", resumed)
-    assert "step      1 of" not in ended(again)
-    assert "step      1 of" in ended(in_a_process(*long, "--out", whole))
-    once, at_once = (load_folder(Path(folder)).model for folder in (resumed, whole))
-    assert fingerprint(once) == fingerprint(at_once)
+    weights = []
+    for words in ([*long, *kept], long):
+        training(words)
+        said = capsys.readouterr().out
+        assert ("step      1 of" in said) == (words is long)
+        weights.append(re.search(r"weights (\w+)", said)[1])
+    assert weights[0] == weights[1]
 
 
-@pytest.mark.parametrize("strategy", ["data-parallel", "sharded"])
-def test_two_processes_train_as_one(tmp_path, strategy):
-    words = ["transformer_book.train", *SHORT, "--steps", "8", "--strategy", strategy]
-    losses = []
-    for processes in (0, 2):
-        out = tmp_path / str(processes)
-        ended(in_a_process(*words, "--out", str(out), processes=processes))
-        losses.append(load_folder(out).about["final loss"])
+@pytest.mark.parametrize(
+    "strategy",
+    [pytest.param("data-parallel", marks=pytest.mark.nightly), "sharded"],
+)
+def test_two_processes_train_as_one(tmp_path, once, strategy):
+    """Rarely by both: `test_parallel` does it with both, but not by command line."""
+    torchrun = "torch.distributed.run --standalone --nproc-per-node=2 -m".split()
+    words = ["transformer_book.train", *EIGHT, "--strategy", strategy]
+    two = in_a_process(*torchrun, *words, "--out", tmp_path / "two")
+    _, problem = two.communicate(timeout=200)
+    assert two.returncode == 0, problem
+    losses = [load_folder(x).about["final loss"] for x in (once, tmp_path / "two")]
     assert abs(losses[0] - losses[1]) < 1e-6
 
 
