@@ -332,10 +332,10 @@ def test_eight_bits_never_turn_a_sign(dtype, seed):
     assert values.equal(-keys)
 
 
-@pytest.mark.parametrize("store", [LayerCache, Int8Cache])
 @EVERY_KIND
 @few
 @given(
+    store=st.sampled_from([LayerCache, Int8Cache]),
     seed=SEEDS,
     length=st.integers(1, ROOM - 3),
     more=st.integers(0, 2),
@@ -355,19 +355,18 @@ def test_after_a_rewind_the_forgotten_tokens_leave_no_trace(
     assert decoder(rest, cache=rewound).equal(decoder(rest, cache=fresh))
 
 
-@pytest.mark.parametrize(
-    ("store", "window"), [(LayerCache, None), (Int8Cache, None), (LayerCache, 4)]
-)
 @EVERY_KIND
 @few
 @given(
+    kind=st.sampled_from([(LayerCache, None), (Int8Cache, None), (LayerCache, 4)]),
     seed=SEEDS,
     length=st.integers(1, ROOM - 1),
     rows=st.lists(st.integers(0, 2), min_size=1, max_size=5),
 )
 def test_selected_rows_go_on_as_if_they_had_always_stood_there(
-    *, positions, store, window, seed, length, rows
+    positions, kind, seed, length, rows
 ):
+    store, window = kind
     parts = {"n_kv_heads": 2, "window": window}
     config, decoder, tokens = drawn_decoder(positions, parts, seed, batch=3)
     moved = double_cache(config, batch=3, layer=store)

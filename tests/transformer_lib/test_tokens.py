@@ -307,7 +307,7 @@ KNOWN = [
     if unicodedata.category(chr(code)) not in ("Cn", "Cs")
 ]
 TRAINING_TEXTS = {
-    "manual": " ".join(topics.values()),
+    "manual": " ".join([*topics.values()][::2]),
     "German numbers": " ".join(number_words(n, "de") for n in range(2001)),
     "Unicode": "".join(random.Random(0).choices(KNOWN + 300 * [" ", "e", "ß"], k=9000)),
     "runs": "aaaaaaa aaa aaaaaaaaaaaa bababab abababa    \n\n\n\n   bbb" * 3,
@@ -397,13 +397,14 @@ def test_words(text):
     assert split_words(text) == peer_words(text)
 
 
-def test_every_character_is_split_as_the_peer_splits_it():
-    """That is, every character that Python's Unicode knows.
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.nightly), 9])
+def test_every_character_is_split_as_the_peer_splits_it(step):
+    """That is, every character that Python's Unicode knows; mostly, each ninth.
 
     Is it one with a letter or a digit before it, and does it take a space with it?
     """
     for first in range(0, len(KNOWN), 20_000):
-        some = KNOWN[first : first + 20_000]
+        some = KNOWN[first : first + 20_000 : step]
         text = "".join(f"a{one}1{one} {one}\n" for one in some)
         assert split_words(text) == peer_words(text)
 
