@@ -88,21 +88,15 @@ def test_nothing_changes_a_config():
         NORMS["mine"] = NORMS["rms"]
 
 
+EVEN, ODD = "positions need an even width", {"d_model": 15, "n_heads": 3}
+RANGE = "dropout must be from 0 to below 1, got"
 REFUSED = {
     "n_heads must divide d_model, got n_heads=3, d_model=16": {"n_heads": 3},
     "n_kv_heads must divide n_heads, got n_kv_heads=3, n_heads=4": {"n_kv_heads": 3},
-    "rotary positions need an even width, got 3; change d_model or n_heads": {
-        "d_head": 3
-    },
-    "sinusoidal positions need an even width, got 15; change d_model or n_heads": {
-        "d_model": 15,
-        "n_heads": 3,
-        "positions": "sinusoidal",
-    },
-    "dropout must be from 0 to below 1, got 1.0": {"dropout": 1.0},
-    "attention_dropout must be from 0 to below 1, got -0.1": {
-        "attention_dropout": -0.1
-    },
+    f"rotary {EVEN}, got 3; change d_model or n_heads": {"d_head": 3},
+    f"sinusoidal {EVEN}, got 15; ": {**ODD, "positions": "sinusoidal"},
+    f"^{RANGE} 1.0": {"dropout": 1.0},
+    f"attention_{RANGE} -0.1": {"attention_dropout": -0.1},
 }
 
 

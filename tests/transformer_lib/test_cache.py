@@ -135,15 +135,11 @@ def test_another_dtype_is_refused(store, dtype):
         store().update(new, new)
 
 
+HELD = "length must be from 0 to the 4 tokens held, got {}"
 REFUSED = {
     "a cache needs batch, n_kv_heads, max_len and d_head of at least 1, "
     r"got \(1, 2, 0, 4\)": lambda: BARE.LayerCache(1, 2, 0, 4),
-    "length must be from 0 to the 4 tokens held, got 5": (
-        lambda: STORES["layer"]().rewind(5)
-    ),
-    "length must be from 0 to the 4 tokens held, got -1": (
-        lambda: STORES["layer"]().rewind(-1)
-    ),
+    **{HELD.format(n): lambda n=n: STORES["layer"]().rewind(n) for n in (5, -1)},
     "window must be at least 1, got 0": lambda: BARE.WindowCache(0),
     "a model with window=5 keeps a WindowCache, got layer=Int8Cache; leave layer out": (
         lambda: new_cache(tiny(window=5), 3, 7, layer=Int8Cache)
