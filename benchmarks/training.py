@@ -8,8 +8,9 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import GPT2LMHeadModel
 
+from benchmarks.generation import twin
 from benchmarks.harness import Action, Report
 from transformer_lib.decoder import GPT2_SMALL, Decoder
 from transformer_lib.training import next_token_loss
@@ -22,7 +23,7 @@ SIZES = {
 BATCH, LENGTH = 8, 256
 
 
-def ours(size: dict[str, int]) -> nn.Module:
+def ours(size: dict[str, int]) -> Decoder:
     """Return our decoder with GPT-2's parts."""
     config = replace(
         GPT2_SMALL,
@@ -42,21 +43,8 @@ def hugging_face(size: dict[str, int], attention: str) -> nn.Module:
     Its attention is "sdpa", PyTorch's fused kernel as in all other rows, or "eager":
     the definition, with the matrix of weights in memory.
     """
-    config = GPT2Config(
-        vocab_size=VOCAB_SIZE,
-        n_positions=LENGTH,
-        n_embd=size["d_model"],
-        n_layer=size["n_layers"],
-        n_head=size["n_heads"],
-        bos_token_id=None,
-        eos_token_id=None,
-        resid_pdrop=0.0,
-        embd_pdrop=0.0,
-        attn_pdrop=0.0,
-        use_cache=False,
-    )
-    model = GPT2LMHeadModel(config)
-    model.set_attn_implementation(attention)
+    model = twin(ours(size), attention)
+    model.config.use_cache = False
     return model
 
 

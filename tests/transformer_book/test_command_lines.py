@@ -1,6 +1,7 @@
 """The two command lines: what they mean, print, write and refuse."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,29 +24,22 @@ from transformer_lib.parallel import Processes
 ROOT = Path(__file__).parents[2]
 CPU = torch.device("cpu")
 SHORT = "--task reversal --model reverser --batch-size 8 --warmup 2".split()
+EIGHT = [*SHORT, "--steps", "8", "--seed", "3"]
+MANUAL = ["--model", "manual-lm"]
 WORDS = "--task random --preset base".split()
-MODEL = RECIPES["manual-lm"]
 
 
-def in_a_process(*words, processes=0):
-    """Start a command line as its user does."""
-    torchrun = f"torch.distributed.run --standalone --nproc-per-node={processes} -m"
-    start = torchrun.split() if processes else []
+def in_a_process(*words):
+    """Start a module as its user does, without a GPU."""
+    threads = str(torch.get_num_threads())
     return subprocess.Popen(
-        [sys.executable, "-m", *start, *words],
+        [sys.executable, "-m", *map(str, words)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+        env={**os.environ, "OMP_NUM_THREADS": threads, "CUDA_VISIBLE_DEVICES": ""},
     )
-
-
-def ended(process):
-    """Wait until a process has ended well; return what it printed."""
-    out, problem = process.communicate(timeout=200)
-    assert process.returncode == 0, problem
-    return out
 
 
 def refused(main, words, capsys):
@@ -55,26 +49,31 @@ def refused(main, words, capsys):
     return " ".join(capsys.readouterr().err.split())
 
 
-def test_training_measures_and_writes_what_the_seed_decides(tmp_path, capsys):
-    prints = []
-    for name, seed in {"one": "3", "two": "3", "three": "4"}.items():
-        folder = tmp_path / name
-        training([*SHORT, "--steps", "6", "--seed", seed, "--out", str(folder)])
-        said, found = capsys.readouterr().out, load_folder(folder)
-        prints.append(fingerprint(found.model))
-        assert "step      6 of 6" in said
-        assert "exact match: 0." in said
-        assert prints[-1] in said
-        assert found.about["recipe"]["steps"] == 6
-        end = f"--seed {seed} --precision float32 --strategy data-parallel"
-        assert found.about["command"].endswith(end)
-    assert prints[0] == prints[1] != prints[2]
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
+    """Train eight steps in one process with the seed 3; return the model's folder."""
+    folder = tmp_path_factory.mktemp("once") / "model"
+    training([*EIGHT, "--out", str(folder)])
+    return folder
 
 
-def test_a_killed_run_goes_on_from_its_snapshot(tmp_path):
-    long = ["transformer_book.train", *SHORT, "--steps", "250"]
+def test_training_measures_and_writes_what_the_seed_decides(tmp_path, once, capsys):
+    training([*EIGHT, "--seed", "4", "--out", str(tmp_path / "other")])
+    said, found = capsys.readouterr().out, load_folder(tmp_path / "other")
+    assert "step      8 of 8" in said
+    assert "exact match: 0." in said
+    assert f"weights {fingerprint(found.model)}" in said
+    assert fingerprint(load_folder(once).model) not in said
+    assert found.about["recipe"]["steps"] == 8
+    end = "--seed 4 --precision float32 --strategy data-parallel"
+    assert found.about["command"].endswith(end)
+
+
+def test_a_killed_run_goes_on_from_its_snapshot(tmp_path, capsys):
+    long = [*SHORT, "--steps", "250"]
     snapshot = tmp_path / "run.safetensors"
-    first = in_a_process(*long, "--snapshot", str(snapshot))
+    kept = ["--snapshot", str(snapshot)]
+    first = in_a_process("transformer_book.train", *long, *kept)
     deadline = time.monotonic() + 100
     while not snapshot.exists() and time.monotonic() < deadline:
         assert first.poll() is None, first.communicate()
@@ -82,22 +81,27 @@ def test_a_killed_run_goes_on_from_its_snapshot(tmp_path):
     first.send_signal(signal.SIGKILL)
     first.communicate()
     assert first.returncode == -signal.SIGKILL
-    resumed, whole = str(tmp_path / "resumed"), str(tmp_path / "whole")
-    again = in_a_process(*long, "--snapshot", str(snapshot), "--out", resumed)
-    assert "step      1 of" not in ended(again)
-    assert "step      1 of" in ended(in_a_process(*long, "--out", whole))
-    once, at_once = (load_folder(Path(folder)).model for folder in (resumed, whole))
-    assert fingerprint(once) == fingerprint(at_once)
+    weights = []
+    for words in ([*long, *kept], long):
+        training(words)
+        said = capsys.readouterr().out
+        assert ("step      1 of" in said) == (words is long)
+        weights.append(re.search(r"weights (\w+)", said)[1])
+    assert weights[0] == weights[1]
 
 
-@pytest.mark.parametrize("strategy", ["data-parallel", "sharded"])
-def test_two_processes_train_as_one(tmp_path, strategy):
-    words = ["transformer_book.train", *SHORT, "--steps", "8", "--strategy", strategy]
-    losses = []
-    for processes in (0, 2):
-        out = tmp_path / str(processes)
-        ended(in_a_process(*words, "--out", str(out), processes=processes))
-        losses.append(load_folder(out).about["final loss"])
+@pytest.mark.parametrize(
+    "strategy",
+    [pytest.param("data-parallel", marks=pytest.mark.nightly), "sharded"],
+)
+def test_two_processes_train_as_one(tmp_path, once, strategy):
+    """Rarely by both: `test_parallel` does it with both, but not by command line."""
+    torchrun = "torch.distributed.run --standalone --nproc-per-node=2 -m".split()
+    words = ["transformer_book.train", *EIGHT, "--strategy", strategy]
+    two = in_a_process(*torchrun, *words, "--out", tmp_path / "two")
+    _, problem = two.communicate(timeout=200)
+    assert two.returncode == 0, problem
+    losses = [load_folder(x).about["final loss"] for x in (once, tmp_path / "two")]
     assert abs(losses[0] - losses[1]) < 1e-6
 
 
@@ -112,10 +116,18 @@ def test_the_paper_s_model_trains_on_random_tokens(monkeypatch, capsys):
     assert "step      2 of 2" in capsys.readouterr().out
 
 
+HALF = "name a --model, or a --task and a --preset, got --task {} --preset {}"
+ITS_OWN = "manual-lm is trained on the task 'manual' with a preset of its own, got "
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "name a --model, or a --task and a --preset"),
+        ([], HALF.format(None, None)),
+        (["--task", "random"], HALF.format("random", None)),
+        (["--preset", "base"], HALF.format(None, "base")),
+        ([*MANUAL, "--task", "random"], f"{ITS_OWN}--task random --preset None"),
+        ([*MANUAL, "--preset", "base"], f"{ITS_OWN}--task None --preset base"),
         (["--task", "chess", "--preset", "base"], "invalid choice"),
         ([*SHORT, "--steps", "0"], "a recipe needs 0 <= warmup < steps"),
         ([*SHORT, "--out", str(ROOT)], "--out must be a new folder"),
@@ -141,29 +153,31 @@ def meant(*words):
     return command.recipe_of(command.parser().parse_args(words))
 
 
-def test_a_task_and_a_preset_are_trained_for_a_hundred_steps_of_thirty_two():
-    want = Recipe(task="random", preset="base", steps=100, batch_size=32, warmup=10)
-    assert meant(*WORDS) == want
+@pytest.mark.parametrize(
+    ("steps", "warmup"), [(None, 10), (9, 0), (990, 99), (5000, 100)]
+)
+def test_a_preset_warms_up_for_a_tenth_but_not_for_more_than_a_hundred(steps, warmup):
+    asked = [] if steps is None else ["--steps", str(steps)]
+    kind = {"task": "random", "preset": "base", "batch_size": 32}
+    assert meant(*WORDS, *asked) == Recipe(**kind, steps=steps or 100, warmup=warmup)
 
 
-@pytest.mark.parametrize(("steps", "warmup"), [(9, 0), (990, 99), (5000, 100)])
-def test_a_tenth_of_the_steps_warms_up_but_not_more_than_a_hundred(steps, warmup):
-    assert meant(*WORDS, "--steps", str(steps)).warmup == warmup
-
-
-SETTINGS = {"steps": 900, "batch_size": 3, "peak": 0.5, "warmup": 7}
-SETTINGS |= {"weight_decay": 0.25, "seed": 4}
-
-
-@pytest.mark.parametrize(("name", "value"), SETTINGS.items())
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("task", "manual"),  # its own
+        ("steps", 900),
+        ("batch_size", 3),
+        ("peak", 0.5),
+        ("warmup", 7),
+        ("weight_decay", 0.25),
+        ("seed", 4),
+    ],
+)
 def test_a_model_keeps_its_recipe_but_for_what_is_asked_for(name, value):
     words = [f"--{name.replace('_', '-')}", str(value)]
-    assert meant("--model", "manual-lm", *words) == replace(MODEL, **{name: value})
+    assert meant(*MANUAL, *words) == replace(RECIPES["manual-lm"], **{name: value})
     assert getattr(meant(*WORDS, *words), name) == value
-
-
-def test_a_model_may_name_its_own_task():
-    assert meant("--model", "manual-lm", "--task", "manual") == MODEL
 
 
 def test_the_rest_has_its_defaults_and_paths_are_paths():
@@ -172,24 +186,6 @@ def test_the_rest_has_its_defaults_and_paths_are_paths():
     assert (bare.compile, bare.out, bare.snapshot) == (False, None, None)
     given = command.parser().parse_args(["--compile", "--out", "a", "--snapshot", "b"])
     assert (given.compile, given.out, given.snapshot) == (True, Path("a"), Path("b"))
-
-
-HALF = "name a --model, or a --task and a --preset, got "
-ITS_OWN = "manual-lm is trained on the task 'manual' with a preset of its own, got "
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--task random", f"{HALF}--task random --preset None$"),
-        ("--preset base", f"{HALF}--task None --preset base$"),
-        ("--model manual-lm --task random", f"{ITS_OWN}--task random --preset None$"),
-        ("--model manual-lm --preset base", f"{ITS_OWN}--task None --preset base$"),
-    ],
-)
-def test_contradictions_are_refused(words, message):
-    with pytest.raises(ValueError, match=message):
-        meant(*words.split())
 
 
 def test_the_command_is_told_again_without_what_only_says_where_to_write():

@@ -152,41 +152,28 @@ def test_an_exhibit_says_where_the_bug_was(exhibit):
 
 
 @every_exhibit
-def test_an_exhibit_shows_its_symptom_in_few_lines(exhibit):
+def test_an_exhibit_shows_its_symptom_in_few_lines_and_one_picture(exhibit):
     assert any(printed(cell).strip() for cell in exhibit.shown)
     lengths = [len(source(cell).splitlines()) for cell in exhibit.shown]
     assert max(lengths) <= MOST_LINES
-
-
-@every_exhibit
-def test_an_exhibit_has_one_picture_and_says_what_it_shows(exhibit):
     (picture,) = exhibit.pictures
     assert tags(picture) == ["hide-input"]
     assert len(picture["metadata"]["mystnb"]["image"]["alt"]) >= LEAST_ALT
+    # it asserts what holds, and that the bug breaks it
+    assert {isinstance(test, ast.UnaryOp) for test in exhibit.asserts} == {True, False}
 
 
 @every_exhibit
-def test_an_exhibit_asserts_what_holds_and_that_the_bug_breaks_it(exhibit):
-    negative = [isinstance(test, ast.UnaryOp) for test in exhibit.asserts]
-    assert True in negative
-    assert False in negative
-
-
-@every_exhibit
-def test_the_tests_that_an_exhibit_names_are_there(exhibit):
+def test_the_tests_and_checks_that_an_exhibit_names_are_there(exhibit):
     named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", exhibit.prose)
     assert named
     assert len(named) == exhibit.prose.count("tests/")
     for path, name in named:
         body = ast.parse((ROOT / path).read_text("utf-8")).body
         assert name in [n.name for n in body if isinstance(n, ast.FunctionDef)], path
-
-
-@every_exhibit
-def test_the_checks_that_an_exhibit_names_are_there(exhibit):
     everything = "\n".join(map(source, exhibit.parts))
-    named = re.findall(r"""check\(["'](\w+)["']\)""", everything)
-    assert set(named) <= set(EXERCISES)
+    checks = re.findall(r"""check\(["'](\w+)["']\)""", everything)
+    assert set(checks) <= set(EXERCISES)
 
 
 def test_some_exhibits_name_checks():

@@ -90,6 +90,12 @@ def test_batches_and_heads_fit_together(attend, query, key):
 
 
 X, DOUBLE = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.float64)
+ONE_DTYPE = "must have one dtype, got torch.float32 and torch.float64"
+KINDS = (
+    r"a mask must be Boolean \(True = may look\) or a Float bias, in float32 or as the "
+    "query, got torch."
+)
+BROADCAST = r"a mask must broadcast to \(..., q_len, kv_len\) = "
 REFUSED = {
     r"query and key must be equally wide, got query \(3, 4\) and key \(3, 5\)": (
         (X, torch.zeros(3, 5), X)
@@ -97,24 +103,14 @@ REFUSED = {
     r"there must be one value per key, got key \(3, 4\) and value \(2, 4\)": (
         (X, X, X[:2])
     ),
-    "query and key must have one dtype, got torch.float32 and torch.float64; "
-    r"convert one with .to\(dtype\)": (X, DOUBLE, DOUBLE),
-    "key and value must have one dtype, got torch.float32 and torch.float64": (
-        (X, X, DOUBLE)
-    ),
+    rf"query and key {ONE_DTYPE}; convert one with .to\(dtype\)": (X, DOUBLE, DOUBLE),
+    f"key and value {ONE_DTYPE}": (X, X, DOUBLE),
     "the only mask word is 'causal', got 'casual'": (X, X, X, "casual"),
-    r"a mask must be Boolean \(True = may look\) or a Float bias, in float32 or as "
-    r"the query, got torch.int64; write mask.bool\(\) if 1 means 'may look'": (
-        (X, X, X, torch.ones(3, 3, dtype=torch.int64))
-    ),
-    r"a mask must be Boolean .* got torch.float64": (X, X, X, DOUBLE[:, :3]),
-    r"a mask must broadcast to \(..., q_len, kv_len\) = \(3, 3\), got \(3, 2\)": (
-        (X, X, X, X[:, :2])
-    ),
-    r"a mask must broadcast to .* = \(3, 3\), got \(1, 3, 3\)": (
-        (X, X, X, torch.zeros(1, 3, 3))
-    ),
-    r"a mask must broadcast to .* = \(2, 3, 3\), got \(3, 3, 3\)": (
+    rf"{KINDS}int64; write mask.bool\(\) if 1 means 'may look'": (X, X, X, X.long()),
+    f"{KINDS}float64": (X, X, X, DOUBLE[:, :3]),
+    rf"{BROADCAST}\(3, 3\), got \(3, 2\)": (X, X, X, X[:, :2]),
+    rf"{BROADCAST}\(3, 3\), got \(1, 3, 3\)": (X, X, X, torch.zeros(1, 3, 3)),
+    rf"{BROADCAST}\(2, 3, 3\), got \(3, 3, 3\)": (
         (*3 * [torch.zeros(2, 3, 4)], torch.zeros(3, 3, 3))
     ),
 }

@@ -135,15 +135,11 @@ def test_another_dtype_is_refused(store, dtype):
         store().update(new, new)
 
 
+HELD = "length must be from 0 to the 4 tokens held, got {}"
 REFUSED = {
     "a cache needs batch, n_kv_heads, max_len and d_head of at least 1, "
     r"got \(1, 2, 0, 4\)": lambda: BARE.LayerCache(1, 2, 0, 4),
-    "length must be from 0 to the 4 tokens held, got 5": (
-        lambda: STORES["layer"]().rewind(5)
-    ),
-    "length must be from 0 to the 4 tokens held, got -1": (
-        lambda: STORES["layer"]().rewind(-1)
-    ),
+    **{HELD.format(n): lambda n=n: STORES["layer"]().rewind(n) for n in (5, -1)},
     "window must be at least 1, got 0": lambda: BARE.WindowCache(0),
     "a model with window=5 keeps a WindowCache, got layer=Int8Cache; leave layer out": (
         lambda: new_cache(tiny(window=5), 3, 7, layer=Int8Cache)
@@ -332,10 +328,10 @@ def test_eight_bits_never_turn_a_sign(dtype, seed):
     assert values.equal(-keys)
 
 
-@pytest.mark.parametrize("store", [LayerCache, Int8Cache])
 @EVERY_KIND
 @few
 @given(
+    store=st.sampled_from([LayerCache, Int8Cache]),
     seed=SEEDS,
     length=st.integers(1, ROOM - 3),
     more=st.integers(0, 2),
@@ -355,19 +351,18 @@ def test_after_a_rewind_the_forgotten_tokens_leave_no_trace(
     assert decoder(rest, cache=rewound).equal(decoder(rest, cache=fresh))
 
 
-@pytest.mark.parametrize(
-    ("store", "window"), [(LayerCache, None), (Int8Cache, None), (LayerCache, 4)]
-)
 @EVERY_KIND
 @few
 @given(
+    kind=st.sampled_from([(LayerCache, None), (Int8Cache, None), (LayerCache, 4)]),
     seed=SEEDS,
     length=st.integers(1, ROOM - 1),
     rows=st.lists(st.integers(0, 2), min_size=1, max_size=5),
 )
 def test_selected_rows_go_on_as_if_they_had_always_stood_there(
-    *, positions, store, window, seed, length, rows
+    positions, kind, seed, length, rows
 ):
+    store, window = kind
     parts = {"n_kv_heads": 2, "window": window}
     config, decoder, tokens = drawn_decoder(positions, parts, seed, batch=3)
     moved = double_cache(config, batch=3, layer=store)

@@ -9,50 +9,51 @@ import torch
 from commands import python_says
 from tolerances import TOLERANCE
 
-KERNELS = [
-    f"{attend}, {mask}"
-    for attend, mask in product(("attention", "fused_attention"), ("causal", "Boolean"))
-]
-WRITERS = [f"Decoder, {positions}" for positions in ("learned", "rotary", "alibi")]
-LEARNERS = [f"{kind}, training" for kind in ("Decoder", "EncoderDecoder", "Encoder")]
+ATTENTION = product(("attention", "fused_attention"), ("causal", "Boolean"))
+KERNELS = ["apply_rotary", *map(", ".join, ATTENTION)]
+FIXED = [f"{kernel}, fixed lengths" for kernel in KERNELS]
+ANY = [f"{kernel}, any lengths" for kernel in KERNELS]
+LEARNERS = ["Decoder, training", "EncoderDecoder, training"]
+WRITERS = ["Decoder, learned", "Decoder, rotary", "Decoder, alibi", "EncoderDecoder"]
 
 
-def measured(script):
+def measured(*cases):
     """Return what a process of its own says, which runs without the shape hook."""
-    return json.loads(python_says(Path(__file__).with_name(script)))
+    found = json.loads(python_says(Path(__file__).with_name("graphs.py"), *cases))
+    worst = max(case["difference"] for case in found.values())
+    assert worst <= TOLERANCE[torch.float32], found
+    return {name: case["graphs"] for name, case in found.items()}
 
 
 @pytest.fixture(scope="module")
-def kernels():
-    return measured("kernel_graphs.py")
+def graphs():
+    return measured(*FIXED, *ANY, *LEARNERS, *WRITERS)
 
 
-@pytest.fixture(scope="module")
-def models():
-    return measured("model_graphs.py")
+@pytest.mark.parametrize("case", FIXED)
+def test_a_kernel_with_its_gradients_takes_one_graph(graphs, case):
+    assert graphs[case] == [1]
 
 
-@pytest.mark.parametrize("case", [*KERNELS, "apply_rotary"])
-def test_a_kernel_with_its_gradients_takes_one_graph_for_each_kind_of_lengths(
-    kernels, case
-):
+@pytest.mark.parametrize("case", ANY)
+def test_a_kernel_takes_one_graph_for_each_kind_of_lengths(graphs, case):
     """Whole sequences, chunks against longer keys, single steps."""
-    fixed, dynamic = kernels[case]
-    assert max(fixed["difference"], dynamic["difference"]) <= TOLERANCE[torch.float32]
-    assert fixed["graphs"] == [1]
-    equal, chunks, steps = dynamic["graphs"]
+    equal, chunks, steps = graphs[case]
     assert equal == 1
     assert chunks <= 2
     assert steps <= 3
 
 
 @pytest.mark.parametrize("case", LEARNERS)
-def test_training_takes_one_graph_and_one_more_for_all_other_lengths(models, case):
-    assert models[case]["graphs"] == [1, 2, 2]
-    assert models[case]["difference"] <= TOLERANCE[torch.float32]
+def test_training_takes_one_graph_and_one_more_for_all_other_lengths(graphs, case):
+    assert graphs[case] == [1, 2, 2]
 
 
-@pytest.mark.parametrize("case", [*WRITERS, "EncoderDecoder"])
-def test_writing_takes_one_graph_for_prompts_and_one_for_single_steps(models, case):
-    assert models[case]["graphs"] == [1, 2, 2, 2, 2, 2]
-    assert models[case]["difference"] <= TOLERANCE[torch.float32]
+@pytest.mark.nightly
+def test_training_an_encoder_alone_is_no_other():
+    assert measured("Encoder, training") == {"Encoder, training": [1, 2, 2]}
+
+
+@pytest.mark.parametrize("case", WRITERS)
+def test_writing_takes_one_graph_for_prompts_and_one_for_single_steps(graphs, case):
+    assert graphs[case] == [1, 2, 2, 2, 2, 2]

@@ -92,36 +92,20 @@ def test_queries_and_keys_are_turned_and_values_are_not():
     assert store.value.equal(value)
 
 
-X = torch.zeros(2, 3, 4)
+X, LAYER = torch.zeros(2, 3, 4), BARE.MultiHeadAttention
+WIDTH = "n_heads must divide the width, got n_heads={}, width=4"
+D_MODEL = "n_heads must divide d_model, got n_heads={}, d_model=30"
+KV_HEADS = "n_kv_heads must divide n_heads, got n_kv_heads={}, n_heads=4"
 REFUSED = {
-    "n_heads must divide the width, got n_heads=3, width=4": (
-        lambda: BARE.split_heads(X, 3)
-    ),
-    "n_heads must divide the width, got n_heads=0, width=4": (
-        lambda: BARE.split_heads(X, 0)
-    ),
-    "n_heads must divide d_model, got n_heads=4, d_model=30": (
-        lambda: BARE.MultiHeadAttention(30, 4)
-    ),
-    "n_heads must divide d_model, got n_heads=0, d_model=30": (
-        lambda: BARE.MultiHeadAttention(30, 0)
-    ),
-    "n_kv_heads must divide n_heads, got n_kv_heads=3, n_heads=4": (
-        lambda: BARE.MultiHeadAttention(12, 4, 3)
-    ),
-    "n_kv_heads must divide n_heads, got n_kv_heads=0, n_heads=4": (
-        lambda: BARE.MultiHeadAttention(12, 4, 0)
-    ),
-    "d_head must be at least 1, got 0": (
-        lambda: BARE.MultiHeadAttention(12, 4, d_head=0)
-    ),
+    **{WIDTH.format(n): lambda n=n: BARE.split_heads(X, n) for n in (3, 0)},
+    **{D_MODEL.format(n): lambda n=n: LAYER(30, n) for n in (4, 0)},
+    **{KV_HEADS.format(n): lambda n=n: LAYER(12, 4, n) for n in (3, 0)},
+    "d_head must be at least 1, got 0": lambda: LAYER(12, 4, d_head=0),
     r"\(q_len, kv_len\) or .*, got \(2, 3, 3\); .* mask\[:, None\]": (
-        lambda: BARE.MultiHeadAttention(4, 2)(X, mask=torch.zeros(2, 3, 3))
+        lambda: LAYER(4, 2)(X, mask=torch.zeros(2, 3, 3))
     ),
     r"a mask must broadcast to .* = \(2, 2, 3, 3\), got \(3, 5\)": (
-        lambda: BARE.MultiHeadAttention(4, 2, attend=BARE_ATTENTION)(
-            X, mask=torch.zeros(3, 5)
-        )
+        lambda: LAYER(4, 2, attend=BARE_ATTENTION)(X, mask=torch.zeros(3, 5))
     ),
 }
 

@@ -328,19 +328,16 @@ def work(folder):
         told["numbers held"] = sum(part.numel() for part in parts)
         told["broken"] = broken_in_one(here)
         (folder / f"{here.rank}.json").write_text(json.dumps(told))
-
-
-def crash(folder):
-    """Fail in the second process while the first waits for it."""
-    with processes() as here:
         if here.rank == 1:
             raise RuntimeError("the second process fails")
-        trained(data_parallel(decoder(0)), here)
+        trained(data_parallel(decoder(0)), here)  # waits for the other one
         (folder / "finished").touch()
 
 
-def torchrun(what, folder):
-    """Start two processes on this machine, away from any GPU."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Let two processes work on this machine, away from any GPU."""
+    folder = tmp_path_factory.mktemp("two_processes")
     run = "torch.distributed.run --standalone --nproc-per-node 2".split()
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     settings = {
@@ -349,15 +346,10 @@ def torchrun(what, folder):
         "PYTHONPATH": paths,
         "PYTHONWARNINGS": "error",
     }
-    command = ["-m", *run, __file__, what, folder]
-    return run_python(*command, env=os.environ | settings, timeout=120)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("two_processes")
-    done = torchrun("work", folder)
-    assert done.returncode == 0, done.stderr
+    command = ["-m", *run, __file__, folder]
+    done = run_python(*command, env=os.environ | settings, timeout=120)
+    assert "RuntimeError: the second process fails" in done.stderr, done.stderr
+    assert done.returncode == 1
     return folder
 
 
@@ -417,12 +409,9 @@ def test_what_is_not_finite_in_one_stops_both_at_the_same_step(told):
         assert "at step 1;" in one["broken"]
 
 
-def test_a_crash_in_one_ends_the_other(tmp_path):
-    done = torchrun("crash", tmp_path)
-    assert done.returncode == 1
-    assert "RuntimeError: the second process fails" in done.stderr
-    assert not (tmp_path / "finished").exists()
+def test_a_crash_in_one_ends_the_other(folder):
+    assert not (folder / "finished").exists()
 
 
 if __name__ == "__main__":
-    {"work": work, "crash": crash}[sys.argv[1]](Path(sys.argv[2]))
+    work(Path(sys.argv[1]))

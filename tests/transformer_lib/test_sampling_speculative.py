@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from functools import partial
+from functools import cache, partial
 from itertools import chain, product
 
 import pytest
@@ -45,6 +45,7 @@ def written(draft, target=None, n_draft=4, max_new_tokens=25, **settings):
     return [chunk.tolist() for chunk in passes]
 
 
+@cache
 def alone(**settings):
     return texts(generate(model(), PROMPT, max_new_tokens=25, **settings))[0]
 
@@ -57,9 +58,10 @@ DRAFTS = {
 }
 
 
-@pytest.mark.parametrize("n_draft", [1, 4])
+@pytest.mark.parametrize(
+    ("n_draft", "layer"), [(1, LayerCache), (4, LayerCache), (3, Int8Cache)]
+)
 @pytest.mark.parametrize("draft", DRAFTS.values(), ids=DRAFTS)
-@pytest.mark.parametrize("layer", [LayerCache, Int8Cache])
 def test_greedy_drafting_is_greedy_exactly(draft, n_draft, layer):
     chunks = written(draft(), n_draft=n_draft, rule=COLD, layer=layer)
     assert list(chain.from_iterable(chunks)) == alone(layer=layer)
@@ -146,14 +148,10 @@ def excess(drawn, shares):
     return square / (degrees * (1 - part + 3.09 * math.sqrt(part)) ** 3)
 
 
-RULES = {
-    "as it is": filter_logits,
-    "cut": partial(filter_logits, temperature=1.3, top_k=3),
-}
-
-
-@pytest.mark.parametrize("n_draft", [1, 3])
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.mark.parametrize(
+    ("rule", "n_draft"),
+    [(filter_logits, 1), (partial(filter_logits, temperature=1.3, top_k=3), 3)],
+)
 def test_texts_are_distributed_as_the_target_writes_them(rule, n_draft):
     generator, drawn = seeded(n_draft), Counter()
     settings = {"n_draft": n_draft, "max_new_tokens": 3, "rule": rule, "end_id": None}

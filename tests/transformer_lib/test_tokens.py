@@ -196,52 +196,48 @@ def test_other_lines_than_those_of_gpt2_are_refused():
 
 
 ABC_TWICE = [[97, 98], [98, 99], [256, 99], [97, 257]]
-WRONG = [
-    (
-        "merges",
-        [[97, 98], [257, 99]],
-        r"1 must join two ids below 257, got \(257, 99\)",
-    ),
-    ("merges", [[256, 97]], r"merge 0 must join two ids below 256, got \(256, 97\)"),
-    ("merges", [[-1, 97]], r"merge 0 must join .* got \(-1, 97\)"),
-    ("merges", [[97, 98, 99]], r"merge 0 must .* got \(97, 98, 99\)"),
-    ("merges", [["a", "b"]], r"merge 0 must .* got \('a', 'b'\)"),
-    ("merges", ["ab"], "merge 0 must join .* got 'ab'"),
-    ("merges", [[True, 97]], r"merge 0 must .* got \(True, 97\)"),
-    ("merges", 5, "merges must be a tuple of pairs of ids, got 5"),
-    ("merges", [[97, 98], [97, 98]], r"1 must make a new token, got \(97, 98\) again"),
-    ("merges", ABC_TWICE, r"merge 3 must make a new token, got \(97, 257\) again"),
-    (
-        "merges",
-        [[97, 97], *([256 + k, 256 + k] for k in range(40))],
-        "tokens must have at most 65536 bytes, got 131072",
-    ),
-    (
-        "special_tokens",
-        ["<a>", "<b>", "<a>"],
-        "special tokens must be a tuple of different, non-empty texts, got "
-        r"\('<a>', '<b>', '<a>'\)",
-    ),
-    ("special_tokens", [""], r"non-empty texts, got \(''"),
-    ("special_tokens", ["\ud800"], "special tokens must be"),
-    ("special_tokens", [7], r"special tokens .* got \(7,\)"),
-    ("special_tokens", [[], []], "special tokens must be a tuple"),
-    ("special_tokens", "<a>", "special tokens must .* got '<a>'"),
-    (
-        "alphabet",
-        (0, *range(255)),
-        r"the alphabet must be a tuple that holds every byte once, got \(0, 0, 1,",
-    ),
-    ("alphabet", [1, 2], r"the alphabet must .* got \(1, 2\)"),
-    ("alphabet", "abc", "the alphabet must be .* got 'abc'"),
-    ("alphabet", ["a", 1], r"the alphabet must be .* got \('a', 1\)"),
-    ("alphabet", [k / 1 for k in range(256)], "the alphabet must be"),
-]
+LONG = [[97, 97], *([256 + k, 256 + k] for k in range(40))]
+JOIN, AGAIN = "must join two ids below", "must make a new token, got"
+NAMES = "special tokens must be a tuple of different, non-empty texts, got"
+BYTES = "the alphabet must be a tuple that holds every byte once, got"
+WRONG = {
+    "merges": [
+        ([[97, 98], [257, 99]], rf"merge 1 {JOIN} 257, got \(257, 99\)"),
+        ([[256, 97]], rf"merge 0 {JOIN} 256, got \(256, 97\)"),
+        ([[-1, 97]], rf"merge 0 {JOIN} 256, got \(-1, 97\)"),
+        ([[97, 98, 99]], rf"merge 0 {JOIN} 256, got \(97, 98, 99\)"),
+        ([["a", "b"]], rf"merge 0 {JOIN} 256, got \('a', 'b'\)"),
+        (["ab"], f"merge 0 {JOIN} 256, got 'ab'"),
+        ([[True, 97]], rf"merge 0 {JOIN} 256, got \(True, 97\)"),
+        (5, "merges must be a tuple of pairs of ids, got 5"),
+        ([[97, 98], [97, 98]], rf"merge 1 {AGAIN} \(97, 98\) again"),
+        (ABC_TWICE, rf"merge 3 {AGAIN} \(97, 257\) again"),
+        (LONG, "tokens must have at most 65536 bytes, got 131072"),
+    ],
+    "special_tokens": [
+        (["<a>", "<b>", "<a>"], rf"{NAMES} \('<a>', '<b>', '<a>'\)"),
+        ([""], rf"{NAMES} \(''"),
+        (["\ud800"], NAMES),
+        ([7], rf"{NAMES} \(7,\)"),
+        ([[], []], NAMES),
+        ("<a>", f"{NAMES} '<a>'"),
+    ],
+    "alphabet": [
+        ((0, *range(255)), rf"{BYTES} \(0, 0, 1,"),
+        ([1, 2], rf"{BYTES} \(1, 2\)"),
+        ("abc", f"{BYTES} 'abc'"),
+        (["a", 1], rf"{BYTES} \('a', 1\)"),
+        ([k / 1 for k in range(256)], BYTES),
+    ],
+}
 GOOD = {"format": "byte-level BPE, version 1", "merges": [], "special_tokens": []}
 GOOD["alphabet"] = list(range(256))
 
 
-@pytest.mark.parametrize(("field", "value", "message"), WRONG)
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [(field, *row) for field, rows in WRONG.items() for row in rows],
+)
 def test_a_wrong_file_is_refused(tmp_path, field, value, message):
     path = tmp_path / "wrong.json"
     path.write_text(json.dumps({**GOOD, field: value}))
@@ -307,7 +303,7 @@ KNOWN = [
     if unicodedata.category(chr(code)) not in ("Cn", "Cs")
 ]
 TRAINING_TEXTS = {
-    "manual": " ".join(topics.values()),
+    "manual": " ".join([*topics.values()][::2]),
     "German numbers": " ".join(number_words(n, "de") for n in range(2001)),
     "Unicode": "".join(random.Random(0).choices(KNOWN + 300 * [" ", "e", "ß"], k=9000)),
     "runs": "aaaaaaa aaa aaaaaaaaaaaa bababab abababa    \n\n\n\n   bbb" * 3,
@@ -373,48 +369,26 @@ def test_any_text_gives_the_same_ids(pair, text):
     assert ours.encode(text) == moved(peer.encode(text).ids)
 
 
-TRICKY = [
-    "",
-    "it's 42!",
-    "IT'S",
-    "I'm you're he'd don't we'll they've",
-    "a  b   ",
-    "a\n\n  b",
-    "x_1 = y",
-    "m² Ⅷ ½",
-    "!\x1f \x1c",  # Unicode: no white space
-    "a  \x1cb",
-    "1\x85 b",
-    "7\U0001f100",  # a digit with a full stop
-    "日\U00020000本a",
-    "\U00020000² \U00020000_1",
-    "1\U00010107²3 \U00010107a",
-]
-
-
-@pytest.mark.parametrize("text", TRICKY)
-def test_words(text):
-    assert split_words(text) == peer_words(text)
-
-
-def test_every_character_is_split_as_the_peer_splits_it():
-    """That is, every character that Python's Unicode knows.
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.nightly), 9])
+def test_every_character_is_split_as_the_peer_splits_it(step):
+    """That is, every character that Python's Unicode knows; mostly, each ninth.
 
     Is it one with a letter or a digit before it, and does it take a space with it?
     """
     for first in range(0, len(KNOWN), 20_000):
-        some = KNOWN[first : first + 20_000]
+        some = KNOWN[first : first + 20_000 : step]
         text = "".join(f"a{one}1{one} {one}\n" for one in some)
         assert split_words(text) == peer_words(text)
 
 
 def test_kinds_of_characters_in_any_order_are_split_as_the_peer_splits_them():
-    """Each category of Unicode as often as any other, below U+FFFF and above."""
+    """Each category of Unicode as often, below U+FFFF and above, and word endings."""
     kinds = {}
     for one in KNOWN:
         kinds.setdefault((unicodedata.category(one), one > "\uffff"), []).append(one)
     draw = random.Random(2)
-    drawn = draw.choices([*kinds.values(), *[[" "]] * 9], k=100_000)
+    endings = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "'T"]
+    drawn = draw.choices([*kinds.values(), *[[" "]] * 9, endings], k=100_000)
     text = "".join(map(draw.choice, drawn))
     assert split_words(text) == peer_words(text)
 

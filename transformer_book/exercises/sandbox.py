@@ -17,6 +17,9 @@ from transformer_book.exercises.exercise import Run, Solution
 SECONDS = 10.0
 """How long one experiment may take."""
 
+Outcome = tuple[Any, BaseException | None]
+"""What an action returned, or what it raised."""
+
 
 class Trouble(Exception):
     """Why there is no result to compare; the message is for the learner."""
@@ -37,18 +40,21 @@ def attempt(run: Run, solution: Solution) -> Any:
         Trouble: if there is none, in time and every time the same.
     """
 
-    def seeded(seed: int) -> Any:
-        torch.manual_seed(seed)
-        return run(guarded(solution))
-
     with torch.random.fork_rng(devices=[]):
-        first, second = (within(SECONDS, partial(seeded, seed)) for seed in (0, 1))
+        first, second = (
+            within(SECONDS, partial(_seeded, seed, run, solution)) for seed in (0, 1)
+        )
     if not within(SECONDS, partial(same, first, second)):
         raise Trouble(
             "two calls with the same input gave two results: is there dropout, or a "
             "random number, or something kept from call to call?"
         )
     return first
+
+
+def _seeded(seed: int, run: Run, solution: Solution) -> Any:
+    torch.manual_seed(seed)
+    return run(guarded(solution))
 
 
 def within(seconds: float, action: Callable[[], Any]) -> Any:
@@ -59,15 +65,8 @@ def within(seconds: float, action: Callable[[], Any]) -> Any:
     Raises:
         Trouble: if it takes too long, or raises something.
     """
-    outcome: list[tuple[Any, BaseException | None]] = []
-
-    def work() -> None:
-        try:
-            outcome.append((action(), None))
-        except BaseException as error:  # a learner's code may raise anything
-            outcome.append((None, error))
-
-    thread = threading.Thread(target=work, daemon=True)
+    outcome: list[Outcome] = []
+    thread = threading.Thread(target=_tell, args=(outcome, action), daemon=True)
     thread.start()
     try:
         thread.join(seconds)
@@ -89,27 +88,32 @@ def within(seconds: float, action: Callable[[], Any]) -> Any:
     return result
 
 
+def _tell(outcome: list[Outcome], action: Callable[[], Any]) -> None:
+    try:
+        outcome.append((action(), None))
+    except BaseException as error:  # a learner's code may raise anything
+        outcome.append((None, error))
+
+
 def guarded(solution: Solution) -> Solution:
     """Give a function copies of its arguments, and notice if it changes them.
 
     A class is passed on as it is: its objects are what an experiment works with.
     """
-    if inspect.isclass(solution):
-        return solution
+    return solution if inspect.isclass(solution) else partial(_call, solution)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        given = _copied((args, kwargs))
-        result = solution(*given[0], **given[1])
-        if result is None or result is ...:
-            raise NotYet
-        if not same(given, (args, kwargs)):
-            raise Trouble(
-                "your function changed its argument in place: the caller still needs "
-                "it; compute something new, without += and without methods_ on it"
-            )
-        return result
 
-    return call
+def _call(solution: Solution, /, *args: Any, **kwargs: Any) -> Any:
+    given = _copied((args, kwargs))
+    result = solution(*given[0], **given[1])
+    if result is None or result is ...:
+        raise NotYet
+    if not same(given, (args, kwargs)):
+        raise Trouble(
+            "your function changed its argument in place: the caller still needs "
+            "it; compute something new, without += and without methods_ on it"
+        )
+    return result
 
 
 def _copied(value: Any) -> Any:
