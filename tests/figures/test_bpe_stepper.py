@@ -147,6 +147,7 @@ def test_the_story_of_the_first_text():
 # A bar stands where a sentence begins and ends.
 SAID = [
     ("", 0, [], "|There is no text. Type one: its bytes are the first tokens.|"),
+    ("a", 0, [], "|Before any merge, 1 byte is 1 token: 1.00 bytes per token. "),
     ("abab", 1, [], "|After 1 merge, 4 bytes are 2 tokens: 2.00 bytes per token. "),
     ("abab", 1, [], "pair: “ab” + “ab”, 1 time, becomes 257 “abab”.|"),
     ("abab", 0, [97, 98], "leave 2 tokens, 2.00 bytes per token. It is merged next.|"),

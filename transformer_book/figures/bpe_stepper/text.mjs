@@ -52,7 +52,7 @@ function overview(geometry) {
   if (bytes === 0) return "There is no text. Type one: its bytes are the first tokens.";
   const before = step ? `After ${plural(step, "merge")}` : "Before any merge";
   const start =
-    `${before}, ${plural(bytes, "byte")} are ${plural(now.size, "token")}: ` +
+    `${before}, ${plural(bytes, "byte")} ${bytes === 1 ? "is" : "are"} ${plural(now.size, "token")}: ` +
     `${rate(bytes, now.size)} bytes per token.`;
   if (now.pair) return `${start} ${next(geometry)}`;
   return `${start} ${ranked.length ? STOP : END}`;

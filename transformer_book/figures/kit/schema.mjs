@@ -13,7 +13,10 @@ export const rule = (words, right) => (value, name) => {
 };
 
 const ranged = (kind, isKind) => (low, high) =>
-  rule(`${kind} from ${low} to ${high}`, (x) => isKind(x) && x >= low && x <= high);
+  rule(
+    low === high ? `${low}` : `${kind} from ${low} to ${high}`,
+    (x) => isKind(x) && x >= low && x <= high,
+  );
 /** whole(low, high) and real(low, high); neither a text nor null is a number. */
 export const whole = ranged("a whole number", Number.isInteger);
 export const real = ranged("a number", Number.isFinite);
