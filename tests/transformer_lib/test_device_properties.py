@@ -6,13 +6,14 @@ mix with no others. With inputs on a second device, all that is left on the CPU 
 
 from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from commands import python_says
 from models import draw_tokens, model, tiny
-from samples import coin_flips, normal, seeded
-from second_device import SECOND, SecondDevice
+from samples import coin_flips, normal
 from torch import Tensor, nn
 
 from transformer_lib.attention import attention, fused_attention
@@ -20,7 +21,6 @@ from transformer_lib.cache import Int8Cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.masks import padding_mask, windowed
-from transformer_lib.positions import apply_rotary, sinusoid
 from transformer_lib.sampling import beam_search, beam_translate, generate, translate
 from transformer_lib.training import cross_entropy, language_model_loss, train
 
@@ -105,43 +105,8 @@ def test_the_default_device_decides_nothing(case):
     assert got.equal(want)
 
 
-def away(thing):
-    """A copy of a tensor or a model on the second device."""
-    return (
-        thing if thing is None or isinstance(thing, str) else deepcopy(thing).to(SECOND)
+def test_a_second_device_gives_the_same_and_finds_what_is_left_on_the_cpu():
+    """In a process of its own: PyTorch asks more of each device that it knows."""
+    python_says(
+        "-m", "pytest", "-q", Path(__file__).with_name("second_device_cases.py")
     )
-
-
-# Their clocks are made on the default device, from which nothing comes if it is "meta".
-BOTH_DEVICES = CASES | {
-    "rotation": lambda at: apply_rotary(at(HEADS[0]), at(PLACES)),
-    "sinusoid": lambda at: sinusoid(at(PLACES), 8),
-}
-
-
-@pytest.mark.parametrize("case", BOTH_DEVICES.values(), ids=BOTH_DEVICES)
-def test_a_second_device_gives_the_same(case):
-    with SecondDevice():
-        got = case(away)
-        assert got.device.type == SECOND
-        torch.testing.assert_close(got.cpu(), case(deepcopy))
-
-
-def test_what_is_left_on_the_cpu_is_found():
-    with SecondDevice():
-        x = away(LOGITS)
-        for meet in (
-            lambda: x + LOGITS,
-            lambda: LOGITS * x[0, 0, 0],
-            lambda: torch.cat((x, LOGITS)),
-            lambda: attention(away(HEADS[0]), *HEADS[1:]),
-            lambda: away(LEARNED)(TOKENS),
-        ):
-            with pytest.raises(RuntimeError, match="found at least two devices"):
-                meet()
-        with pytest.raises(RuntimeError, match="generator"):
-            torch.randn(3, device=SECOND, generator=seeded())
-        with pytest.raises(RuntimeError, match="numpy"):
-            x.numpy()
-        # as CUDA allows it: a single number, an index, a copy
-        assert (x * torch.tensor(2.0))[torch.tensor([0])].cpu().equal(2 * LOGITS[:1])
