@@ -18,8 +18,10 @@ PATHS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
+# Without hinting, letters are as wide in the shell as in the browser, on any machine.
 FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync
---disable-background-networking --disable-component-update""".split()
+--disable-background-networking --disable-component-update
+--font-render-hinting=none""".split()
 
 
 def find_chromium() -> str | None:
