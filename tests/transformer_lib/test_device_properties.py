@@ -15,6 +15,7 @@ from commands import python_says
 from models import draw_tokens, model, tiny
 from samples import coin_flips, normal
 from torch import Tensor, nn
+from torch.utils import backend_registration
 
 from transformer_lib.attention import attention, fused_attention
 from transformer_lib.cache import Int8Cache
@@ -105,6 +106,10 @@ def test_the_default_device_decides_nothing(case):
     assert got.equal(want)
 
 
+@pytest.mark.skipif(
+    not hasattr(backend_registration, "_setup_privateuseone_for_python_backend"),
+    reason="PyTorch before 2.10: no device can be made in Python",
+)
 def test_a_second_device_gives_the_same_and_finds_what_is_left_on_the_cpu():
     """In a process of its own: PyTorch asks more of each device that it knows."""
     python_says(
