@@ -26,7 +26,13 @@ asked = []
 SecondDevice().__enter__()
 notebook.device = lambda: asked.append(1) or torch.device(SECOND)
 """
-TRAINING = [path for path in NOTEBOOKS if "device()" in path.read_text("utf-8")]
+# PyTorch computes a GRU of such a device by a kernel that only real GPUs have.
+FUSED = {"00_prologue"}
+TRAINING = [
+    path
+    for path in NOTEBOOKS
+    if "device()" in path.read_text("utf-8") and path.stem not in FUSED
+]
 
 
 def run_there(notebook: nbformat.NotebookNode) -> str:
