@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
 from tools.kernels import THREADS, gpu_environment, kernel_environment
 from tools.strict_run import strict_command
 
@@ -25,6 +23,18 @@ COVERAGE = ["--cov=transformer_lib", "--cov=transformer_book", "--cov-fail-under
 NIGHTLY = "nightly"  # the group, and the mark, of what is too rare for each run
 
 
+def always() -> bool:
+    """Whether a stage is needed that every machine needs."""
+    return True
+
+
+def sees_gpu() -> bool:
+    """Whether PyTorch sees a GPU; only who needs to know it waits for the import."""
+    import torch
+
+    return torch.cuda.is_available()
+
+
 @dataclass(frozen=True)
 class Stage:
     """One command; its group is what `python -m tools.test GROUP` names."""
@@ -34,6 +44,7 @@ class Stage:
     command: list[str]
     environment: Callable[[], dict[str, str]]
     counts_tests: bool = True  # else the command as a whole is one check
+    needed: Callable[[], bool] = always  # on this machine
 
 
 def one_thread() -> dict[str, str]:
@@ -71,12 +82,6 @@ def stages() -> list[Stage]:
     build = [sys.executable, "-m", "booksite.build"]
     library = [name for name in folders_of_tests() if name not in ELSEWHERE]
     rest = [f"--ignore={file}" for file in ALONE]
-    on_gpu = Stage(
-        "notebooks",
-        "every notebook on the GPU, held by its asserts",
-        strict_command(notebooks, mode="--nbval-lax"),
-        gpu_environment,
-    )
     every_page = [sys.executable, "-m", "pytest", *ALONE]
     return [
         check("ruff check", "ruff", "check"),
@@ -100,7 +105,13 @@ def stages() -> list[Stage]:
             strict_command(notebooks, processes=2),
             kernel_environment,
         ),
-        *([on_gpu] if torch.cuda.is_available() else []),
+        Stage(
+            "notebooks",
+            "every notebook on the GPU, held by its asserts",
+            strict_command(notebooks, mode="--nbval-lax"),
+            gpu_environment,
+            needed=sees_gpu,
+        ),
         tests("colab", "notebooks in Colab's stand-in", ["colab"]),
         Stage("site", "build of the book", build, plain, counts_tests=False),
         tests(

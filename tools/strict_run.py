@@ -24,7 +24,7 @@ NBVAL = [
 def strict_command(
     notebooks: list[Path], processes: int = 0, *, mode: str = "--nbval"
 ) -> list[str]:
-    """Return the command; its kernels need `kernel_environment()`."""
+    """Return the command; its kernels need `kernel_environment()`, or the GPU's."""
     share = ["-n", str(processes), "--dist", "loadfile"] if processes else []
     pytest = [sys.executable, "-m", "pytest", "-ra", mode, *NBVAL, *share]
     return [*offline_prefix(), *pytest, *map(str, notebooks)]

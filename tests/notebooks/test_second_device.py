@@ -3,7 +3,6 @@
 Digits are not compared, as on a GPU: the notebooks' own asserts decide.
 """
 
-import os
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from nbformat.v4 import new_code_cell
 
 from chapters import CHAPTERS, NOTEBOOKS
 from tools.isolated import run_isolated
-from tools.kernels import without_outputs
+from tools.kernels import gpu_environment, without_outputs
 
 ARRIVE = f"""
 import sys
@@ -39,8 +38,7 @@ def run_there(notebook: nbformat.NotebookNode) -> str:
     """Run a notebook as if the second device were a GPU; what failed, or nothing."""
     cells = without_outputs(notebook).cells
     notebook.cells = [new_code_cell(ARRIVE), *cells, new_code_cell("assert asked")]
-    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return run_isolated(notebook, sys.executable, one_thread)
+    return run_isolated(notebook, sys.executable, gpu_environment())
 
 
 @pytest.mark.nightly
