@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tools.kernels import THREADS, gpu_environment, kernel_environment
@@ -44,6 +44,7 @@ class Stage:
     command: list[str]
     environment: Callable[[], dict[str, str]]
     counts_tests: bool = True  # else the command as a whole is one check
+    one_process: bool = False  # leaves a core to the stage beside it
     needed: Callable[[], bool] = always  # on this machine
 
 
@@ -66,7 +67,7 @@ def folders_of_tests() -> list[str]:
 def check(title: str, *command: str) -> Stage:
     """Return a stage that is one check: it passes or fails as a whole."""
     tool, *arguments = command
-    return Stage("lint", title, [str(VENV / tool), *arguments], plain, False)
+    return Stage("lint", title, [str(VENV / tool), *arguments], plain, False, True)
 
 
 def tests(group: str, title: str, folders: Iterable[str], *options: str) -> Stage:
@@ -90,7 +91,13 @@ def stages() -> list[Stage]:
         check("prettier", "npx", "prettier", "--check", "."),
         check("eslint", "npx", "eslint", "."),
         check("tsc", "npx", "tsc"),
-        Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
+        Stage(
+            "figures",
+            "figures in Node",
+            [str(VENV / "npm"), "test"],
+            plain,
+            one_process=True,
+        ),
         tests("library", "library", library, *TWO_AT_ONCE),
         tests("figures", "figures in the browser", ["figures"], *TWO_AT_ONCE),
         tests(
@@ -112,8 +119,10 @@ def stages() -> list[Stage]:
             gpu_environment,
             needed=sees_gpu,
         ),
-        tests("colab", "notebooks in Colab's stand-in", ["colab"]),
-        Stage("site", "build of the book", build, plain, counts_tests=False),
+        replace(
+            tests("colab", "notebooks in Colab's stand-in", ["colab"]), one_process=True
+        ),
+        Stage("site", "build of the book", build, plain, False, one_process=True),
         tests(
             "site",
             "the built book, and its figures in Jupyter",

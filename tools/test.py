@@ -9,7 +9,9 @@ import re
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 
 from tools.offline import offline_prefix
 from tools.setup.console import watch
@@ -52,28 +54,44 @@ def count_line(line: str) -> Counter[str]:
     return counts
 
 
-def run_command(stage: Stage) -> tuple[int, Counter[str]]:
-    """Run a stage's command, pass its words on, and count its tests."""
-    counts: Counter[str] = Counter()
-
-    def pass_on(line: str) -> None:
-        print(line, flush=True)
-        counts.update(count_line(line.rstrip()))
-
-    return watch(stage.command, stage.environment(), pass_on), counts
-
-
 def run_stage(stage: Stage) -> Outcome:
-    """Run a stage; one that ends with an error or tests nothing has failed."""
-    print(f"\n━━━ {stage.title} ━━━", flush=True)
+    """Run a stage; one that ends with an error or tests nothing has failed.
+
+    Its words come at once, or at its end where another one runs beside it.
+    """
+    counts: Counter[str] = Counter()
+    words: list[str] = []
+
+    def hear(line: str) -> None:
+        counts.update(count_line(line.rstrip()))
+        words.append(line)
+        if not stage.one_process:
+            speak()
+
+    def speak() -> None:
+        print("\n".join(words), flush=True)
+        words.clear()
+
     started = time.monotonic()
-    code, counts = run_command(stage)
+    hear(f"\n━━━ {stage.title} ━━━")
+    code = watch(stage.command, stage.environment(), hear)
     if not stage.counts_tests:
         counts = Counter(passed=int(code == 0))
     if counts["failed"] == 0 and (code or counts["passed"] + counts["skipped"] == 0):
         counts["failed"] = 1
-        print(f"{stage.title}: exit code {code}, {sum(counts.values()) - 1} tests")
+        words.append(f"{stage.title}: exit code {code}, {counts.total() - 1} tests")
+    if words:
+        speak()
     return Outcome(stage, counts, time.monotonic() - started)
+
+
+def run_all(chosen: list[Stage]) -> list[Outcome]:
+    """Run the stages in order, neighbors of one process two at a time."""
+    outcomes: list[Outcome] = []
+    with ThreadPoolExecutor(2) as pairs:
+        for one_process, group in groupby(chosen, lambda stage: stage.one_process):
+            outcomes += (pairs.map if one_process else map)(run_stage, group)
+    return outcomes
 
 
 def summarize(outcomes: list[Outcome]) -> None:
@@ -101,7 +119,7 @@ def main() -> int:
         print(f"the groups are {' '.join(groups)}, got {' '.join(sorted(unknown))}")
         return 2
     chosen = [stage for stage in stages() if stage.group in asked and stage.needed()]
-    outcomes = [run_stage(stage) for stage in chosen]
+    outcomes = run_all(chosen)
     summarize(outcomes)
     return int(any(outcome.failed for outcome in outcomes))
 
