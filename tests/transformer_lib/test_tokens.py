@@ -362,6 +362,13 @@ def test_the_peer_gives_the_same_ids_and_text(name, pair):
     assert ours.decode(moved(ids)) == peer.decode(ids) == text
 
 
+def test_only_the_peer_reads_a_typed_special_token_as_special(pair):
+    ours, peer = pair
+    for typed in SPECIAL:
+        assert peer.encode(typed).ids == [peer.token_to_id(typed)]
+        assert ours.special(typed) not in ours.encode(typed)
+
+
 @law
 @given(text=st.text(st.sampled_from(KNOWN)) | st.text("ae ß'st1²_\n\t\x1c\x85\u3000"))
 def test_any_text_gives_the_same_ids(pair, text):
