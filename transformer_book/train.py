@@ -2,6 +2,7 @@
 
 python -m transformer_book.train --task manual --model manual-lm --out trained/lm
 python -m transformer_book.train --task random --preset base --steps 20
+python -m transformer_book.train --task random --preset base --weights bfloat16
 torchrun --nproc-per-node 2 -m transformer_book.train --task random --preset base
 """
 
@@ -27,6 +28,7 @@ from transformer_lib.parallel import (
     processes,
 )
 
+WEIGHTS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 PRECISIONS = {"float32": None, "bfloat16": torch.bfloat16}
 STRATEGIES = {"data-parallel": data_parallel, "sharded": fully_shard_model}
 SETTINGS = ("steps", "batch_size", "peak", "warmup", "weight_decay", "seed")
@@ -45,9 +47,18 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--warmup": {"type": int, "help": "updates up to the peak"},
         "--weight-decay": {"type": float},
         "--seed": {"type": int},
+        "--weights": {
+            "choices": WEIGHTS,
+            "default": "float32",
+            "help": "type of the weights, and so of gradients and Adam's averages",
+        },
     },
-    "on which machine; what is learned stays the same": {
-        "--precision": {"choices": PRECISIONS, "default": "float32"},
+    "on which machine; what is learned stays the same, but for rounding": {
+        "--precision": {
+            "choices": PRECISIONS,
+            "default": "float32",
+            "help": "type of the matrix products; the weights keep theirs (autocast)",
+        },
         "--strategy": {"choices": STRATEGIES, "default": "data-parallel"},
         "--compile": {"action": "store_true", "help": "use torch.compile"},
     },
@@ -69,8 +80,10 @@ def parser() -> argparse.ArgumentParser:
         group = p.add_argument_group(title)
         for name, how in options.items():
             choices = ", ".join(how.get("choices", ()))
-            words = {"help": f"one of {choices}", "metavar": "NAME"} if choices else {}
-            group.add_argument(name, **(words | how))
+            words = [how["help"]] if "help" in how else []
+            words += [f"one of {choices}"] if choices else []
+            kind: dict[str, Any] = {"metavar": "NAME"} if choices else {}
+            group.add_argument(name, **kind, **(how | {"help": "; ".join(words)}))
     return p
 
 
@@ -125,6 +138,7 @@ def _train(args: argparse.Namespace, recipe: Recipe, here: Processes) -> None:
     run = Run(
         recipe=recipe,
         processes=here,
+        weights=WEIGHTS[args.weights],
         autocast=_autocast(PRECISIONS[args.precision], here.device),
         wrap=_wrapper(args, here),
         report=_Teller(recipe.steps) if here.rank == 0 else lambda *_: None,

@@ -20,6 +20,7 @@ from transformer_book.pretrained import fingerprint, load_folder, tasks
 from transformer_book.pretrained.recipes import PRESETS, RECIPES, Recipe
 from transformer_book.train import main as training
 from transformer_lib.parallel import Processes
+from transformer_lib.training import train as run_train
 
 ROOT = Path(__file__).parents[2]
 CPU = torch.device("cpu")
@@ -65,7 +66,7 @@ def test_training_measures_and_writes_what_the_seed_decides(tmp_path, once, caps
     assert f"weights {fingerprint(found.model)}" in said
     assert fingerprint(load_folder(once).model) not in said
     assert found.about["recipe"]["steps"] == 8
-    end = "--seed 4 --precision float32 --strategy data-parallel"
+    end = "--seed 4 --weights float32 --precision float32 --strategy data-parallel"
     assert found.about["command"].endswith(end)
 
 
@@ -182,7 +183,8 @@ def test_a_model_keeps_its_recipe_but_for_what_is_asked_for(name, value):
 
 def test_the_rest_has_its_defaults_and_paths_are_paths():
     bare = command.parser().parse_args([])
-    assert (bare.precision, bare.strategy) == ("float32", "data-parallel")
+    types = (bare.weights, bare.precision)
+    assert (*types, bare.strategy) == ("float32", "float32", "data-parallel")
     assert (bare.compile, bare.out, bare.snapshot) == (False, None, None)
     given = command.parser().parse_args(["--compile", "--out", "a", "--snapshot", "b"])
     assert (given.compile, given.out, given.snapshot) == (True, Path("a"), Path("b"))
@@ -192,7 +194,8 @@ def test_the_command_is_told_again_without_what_only_says_where_to_write():
     words = "--model manual-lm --batch-size 3 --peak 0.5".split()
     places = "--out a --snapshot b --compile".split()
     told = command._words(command.parser().parse_args([*places, *words]))
-    assert told == [*words, "--precision", "float32", "--strategy", "data-parallel"]
+    types = "--weights float32 --precision float32".split()
+    assert told == [*words, *types, "--strategy", "data-parallel"]
 
 
 @pytest.mark.parametrize(
@@ -207,6 +210,35 @@ def test_twenty_steps_are_told_and_the_first_and_the_last_one(steps, told, capsy
     assert [int(line.split()[1]) for line in lines] == told
     last = f"step {steps:>6} of {steps}  loss 0.5000  gradient 2.00  "
     assert lines[-1].startswith(last)
+
+
+@pytest.mark.parametrize(
+    ("option", "kept"), [("--weights", torch.bfloat16), ("--precision", torch.float32)]
+)
+def test_bfloat16_weights_are_not_bfloat16_products(option, kept, monkeypatch, capsys):
+    """Autocast keeps weights, gradients and Adam's averages in float32."""
+    seen = []
+    train = "transformer_book.pretrained.run.train"
+
+    def watched(model, batches, *, optimizer, **how):
+        losses = run_train(model, batches, optimizer=optimizer, **how)
+        for p in model.parameters():
+            averages = [x for x in optimizer.state[p].values() if x.ndim]
+            seen.extend(x.dtype for x in (p, p.grad, *averages))
+        return losses
+
+    monkeypatch.setattr(train, watched)
+    training([*SHORT, "--steps", "3", option, "bfloat16"])
+    assert set(seen) == {kept}
+    assert re.search(r"weights \w{16},", capsys.readouterr().out)
+
+
+def test_bfloat16_weights_are_stored_as_such(tmp_path):
+    training([*EIGHT, "--weights", "bfloat16", "--out", str(tmp_path / "model")])
+    found = load_folder(tmp_path / "model")
+    assert {p.dtype for p in found.model.parameters()} == {torch.bfloat16}
+    assert found.about["fingerprint"] == fingerprint(found.model)
+    assert "--weights bfloat16 --precision float32" in found.about["command"]
 
 
 def test_bfloat16_is_cast_on_the_device_and_float32_is_not():

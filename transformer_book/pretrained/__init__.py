@@ -81,5 +81,6 @@ def fingerprint(model: nn.Module) -> str:
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(name.encode())
-        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+        whole = tensor.detach().cpu().contiguous().flatten()
+        digest.update(whole.view(torch.uint8).numpy().tobytes())  # bfloat16, too
     return digest.hexdigest()[:16]

@@ -36,13 +36,16 @@ Wrap = Callable[[nn.Module], nn.Module]
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A recipe with the machine it runs on; nothing here changes what is learned.
+    """A recipe with the machine it runs on, and the precision of its numbers.
 
-    ``wrap`` is `torch.compile`, `data_parallel`, `fully_shard_model` or nothing.
+    ``weights`` is the type of the weights, and so of their gradients and of what the
+    optimizer keeps; ``autocast`` changes the type of matrix products alone. ``wrap`` is
+    `torch.compile`, `data_parallel`, `fully_shard_model` or nothing.
     """
 
     recipe: Recipe
     processes: Processes
+    weights: torch.dtype = torch.float32
     autocast: AbstractContextManager[Any] = field(default_factory=nullcontext)
     wrap: Wrap = lambda model: model
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter
@@ -73,7 +76,7 @@ def train_recipe(run: Run) -> tuple[nn.Module, Task, list[float]]:
     task = _find("task", recipe.task, TASKS)()
     torch.manual_seed(recipe.seed)
     config = _find("preset", recipe.preset, PRESETS)
-    model = build(config, task).to(here.device)
+    model = build(config, task).to(here.device, run.weights)
     torch.manual_seed(recipe.seed + here.rank)  # dropout differs between processes
     wrapped = run.wrap(model)
     groups = parameter_groups(wrapped, recipe.weight_decay)
@@ -94,9 +97,10 @@ def train_recipe(run: Run) -> tuple[nn.Module, Task, list[float]]:
         start=start,
     )
     if here.size > 1:
-        weights, model = gather_state_dict(model), build(config, task).to(here.device)
-        if weights:  # in the first process
-            model.load_state_dict(weights)
+        gathered = gather_state_dict(model)
+        model = build(config, task).to(here.device, run.weights)
+        if gathered:  # in the first process
+            model.load_state_dict(gathered)
     return model.eval(), task, losses
 
 
