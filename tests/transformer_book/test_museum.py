@@ -67,7 +67,7 @@ REQUIRED = {
     "001: XLNet as a decoder": [NOTES, "XLNet"],
     "002: the encoder that is absent": [PYTHON, "encoder"],
     "003: padding never masked": [NOTEBOOK_OF_ENCODER, "padding"],
-    "003: the shape of the values": [NOTEBOOK_OF_ENCODER, r"d_k \times d"],
+    "003: the shape of the values": [NOTEBOOK_OF_ENCODER, "`d_k × d`"],
     "003: rows normalized by the root": [NOTEBOOK_OF_ENCODER, "sqrt{d_k}"],
     "004: undefined qkv_size": [POST, "`qkv_size`"],
     "004: vocabulary and width": [POST, "vocabulary", "width"],
