@@ -146,7 +146,7 @@ OVERVIEWS = [
         "a sine that repeats every 199 positions: slow. Fast dimensions tell neighbors "
         "apart, slow ones near from far.",
     ),
-    ({"kind": "none"}, "Nothing is added: all positions look alike, and order is inv*"),
+    ({"kind": "none"}, "Nothing is added: all positions look alike; without a mask, *"),
     ({"kind": "alibi"}, f"ALiBi, head 1: each step of distance lowers the * {SLOPE}."),
     (
         LEARNED | {"length": 20},
