@@ -51,7 +51,7 @@ class PreNorm(nn.Module):
 
         A layer that takes more than x is given with the rest filled in (`partial`).
         """
-        change = (layer or self.layer)(self.norm(x))
+        change = (self.layer if layer is None else layer)(self.norm(x))
         return x + F.dropout(change, self.dropout, self.training)
 
     @staticmethod
@@ -77,7 +77,7 @@ class PostNorm(nn.Module):
 
         A layer that takes more than x is given with the rest filled in (`partial`).
         """
-        change = (layer or self.layer)(x)
+        change = (self.layer if layer is None else layer)(x)
         return self.norm(x + F.dropout(change, self.dropout, self.training))
 
     @staticmethod
