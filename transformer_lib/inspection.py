@@ -117,7 +117,7 @@ def logit_lens(
     """Return the logits that each block's output would give, were it the last one.
 
     The final norm and the unembedding read it; the last are the model's own logits.
-    Source: Belrose et al. 2023, section 2.
+    Source: nostalgebraist 2020; Belrose et al. 2023, section 2.
     """
     states: list[Tensor] = []
 
@@ -136,7 +136,7 @@ def previous_token_score(
 ) -> Float[Tensor, " n_heads"]:
     """Return each head's mean weight on the token just before.
 
-    Source: Olsson et al. 2022, section Data Collection (3).
+    Source: Olsson et al. 2022, Data Collection, (3) Head activation evaluators.
 
     Raises:
         ValueError: if queries and keys are not the same two tokens or more.
@@ -152,7 +152,8 @@ def induction_score(
 
     Meant for ``period`` random tokens and the same again: a head that attends from each
     token of the second copy to the one after its first occurrence knows what comes
-    next. Source: Olsson et al. 2022, section Data Collection (3).
+    next. Source: Olsson et al. 2022, Data Collection, (3) Head activation evaluators,
+    under the name of prefix matching.
 
     Raises:
         ValueError: if the period is below 2, or no token belongs to a second copy.

@@ -159,7 +159,7 @@ class Positions(Protocol):
 
 
 class NoPositions(nn.Module):
-    """Uses none of the three ways: the tokens are a set, and order is invisible."""
+    """Uses none of the three ways: without a causal mask, order is invisible."""
 
     def embed(
         self, x: Float[Tensor, "*batch seq d_model"], positions: Int[Tensor, "*#b seq"]

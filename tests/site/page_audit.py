@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 ROUNDS, MOST = 4, 400  # of pressing buttons; how many buttons
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+EVERY_RULE = {"type": "tag", "values": WCAG}
 
 SCRIPTS = Path(__file__).with_name("in_page.mjs").read_text().replace("export ", "")
 
@@ -45,18 +46,24 @@ class Facts:
 
 
 def survey(
-    browser: Browser, urls: list[str], press: bool = False, **look: Any
+    browser: Browser,
+    urls: list[str],
+    rules: dict[str, Any],
+    press: bool = False,
+    **look: Any,
 ) -> list[Facts]:
-    """Visit these pages in one look, each in a fresh tab.
+    """Visit these pages in one look, each in a fresh tab, and let axe judge by rules.
 
     When all else was seen, the buttons are pressed if that is asked for.
     """
     name = f"{look.get('color_scheme')} {look.get('viewport', {}).get('width')}"
     with browser.new_context(**look) as context:
-        return [look_at(context, url, name, press) for url in urls]
+        return [look_at(context, url, name, rules, press) for url in urls]
 
 
-def look_at(context: BrowserContext, url: str, look: str, press: bool) -> Facts:
+def look_at(
+    context: BrowserContext, url: str, look: str, rules: dict[str, Any], press: bool
+) -> Facts:
     facts = Facts(url, look)
     page = context.new_page()
     listen(page, facts)
@@ -71,7 +78,7 @@ def look_at(context: BrowserContext, url: str, look: str, press: bool) -> Facts:
             page.set_viewport_size({"width": width, "height": size["height"]})
             facts.excess[width] = page.evaluate(in_page("settledExcess"))
     if not url.endswith("/index.html"):  # which is intro.html by now
-        facts.violations = run_axe(page)
+        facts.violations = run_axe(page, rules)
     facts.loaded = [*facts.requests]
     if press:
         facts.pressed = press_buttons(page)
@@ -97,11 +104,11 @@ def listen(page: Page, facts: Facts) -> None:
     page.on("requestfailed", failed)
 
 
-def run_axe(page: Page) -> list[str]:
+def run_axe(page: Page, rules: dict[str, Any] = EVERY_RULE) -> list[str]:
     """axe-core's violations, one line for each element."""
     page.evaluate(f"{AXE.read_text()}; 0")
     page.evaluate(in_page("mergeTwins"))
-    options: dict[str, Any] = {"runOnly": {"type": "tag", "values": RULES}}
+    options: dict[str, Any] = {"runOnly": rules}
     options |= {"resultTypes": ["violations"], "preload": False}
     found = page.evaluate("(options) => axe.run(options)", options)
     return [

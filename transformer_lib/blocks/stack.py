@@ -37,7 +37,7 @@ Layer = Callable[[Tensor], Tensor]
 class PreNorm(nn.Module):
     """x + dropout(layer(norm(x))): the stream itself is never normalized.
 
-    Source: Xiong et al. 2020, table 1.
+    Source: Baevski and Auli 2019; Wang et al. 2019, section 2.1.
     """
 
     def __init__(self, norm: nn.Module, layer: nn.Module, dropout: float = 0.0) -> None:
