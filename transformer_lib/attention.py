@@ -90,9 +90,10 @@ def fused_attention(
 ) -> Float[Tensor, "*batch q_len d_value"]:
     """Compute `attention` by PyTorch's own function, which need not store weights.
 
-    On a CPU it stores none when the inputs have four axes. Its ``is_causal`` lines
-    up the *first* query with the first key (pytorch#108108), so it serves only where
-    both lengths are equal. Source of the method: Dao et al. 2022, section 3.1.
+    On a CPU it stores none when the inputs have four axes and one width, and nothing
+    is dropped. Its ``is_causal`` lines up the *first* query with the first key
+    (pytorch#108108), so it serves only where both lengths are equal. Source of the
+    method: Dao et al. 2022, section 3.1.
 
     Raises:
         ValueError: if query, key, value and mask do not fit together.

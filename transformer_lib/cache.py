@@ -122,8 +122,8 @@ class WindowCache:
 class Int8Cache(LayerCache):
     """Keeps each vector as integers from -127 to 127 and one scale.
 
-    A quarter of float32's memory, for a rounding of half a step. Source: Dettmers et
-    al. 2022, section 3.1.
+    About a quarter of float32's memory, for a rounding of half a step. Source:
+    Dettmers et al. 2022, section 3.1.
     """
 
     def __init__(

@@ -52,7 +52,7 @@ class CrossBlock(nn.Module):
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return the stream after all three layers.
 
-        Nothing rotates the source's keys: its distances to the target mean nothing.
+        Nothing rotates the source's keys: source and target count positions apart.
         """
         heads = partial(self.attention.layer, mask=mask, rotate=rotate, cache=cache)
         x = self.attention(x, heads)

@@ -117,7 +117,7 @@ def logit_lens(
     """Return the logits that each block's output would give, were it the last one.
 
     The final norm and the unembedding read it; the last are the model's own logits.
-    Source: Belrose et al. 2023, section 2.
+    Source: nostalgebraist 2020; Belrose et al. 2023, section 2.
     """
     states: list[Tensor] = []
 

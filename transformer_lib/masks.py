@@ -42,7 +42,7 @@ def prefix_mask(
     key_positions: Int[Tensor, "*batch kv_len"],
     prefix_length: int,
 ) -> Bool[Tensor, "*batch q_len kv_len"]:
-    """Every query may attend to the prefix; after it, only to earlier positions.
+    """Every query may attend to the prefix; after it, to no later position.
 
     Source: Raffel et al. 2020, section 3.2.1.
 

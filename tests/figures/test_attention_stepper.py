@@ -239,11 +239,14 @@ SAID = [
     ),
     (
         {"step": 6},
-        "Step 7 of 7, weights × V: the output of “it” is the average of 5 values, "
-        f"60 % of it from “cat”. {LOOKS}nothing is masked.",
+        "Step 7 of 7, weights × V: the output of “it” is the weighted average of 5 "
+        f"values, 60 % of it from “cat”. {LOOKS}nothing is masked.",
     ),
     *(
-        (CAUSAL | {"step": 6, "selected": [row, 0]}, f"* is the average of {said}. *")
+        (
+            CAUSAL | {"step": 6, "selected": [row, 0]},
+            f"* is the weighted average of {said}. *",
+        )
         for row, said in (
             (0, "1 of 5 values, 100 % of it from “The”"),
             (3, "4 of 5 values, 18 % of it from “The”"),
@@ -252,8 +255,8 @@ SAID = [
     ),
     (
         BLIND | {"step": 6, "selected": [0, 1]},
-        "* is the average of none of 5 values, 0 % of it from “cat”. Query “The” looks "
-        "at nothing; scores are divided by 2 = √4; 5 of 5 keys are masked.",
+        "* is the weighted average of none of 5 values, 0 % of it from “cat”. Query "
+        "“The” looks at nothing; scores are divided by 2 = √4; 5 of 5 keys are masked.",
     ),
     *(
         ({"mask": mask, "step": step, "selected": [row, 1]}, f"*; {end}")
@@ -284,7 +287,10 @@ def test_the_walk_teaches_a_weighted_average_of_values(live):
     *before, last = shown_all(steps)
     for want in (*before, last):
         assert page.push("Step") == want.sentence
-    said = "the output of “slept” is the average of 5 values, 47 % of it from “cat”"
+    said = (
+        "the output of “slept” is the weighted average of 5 values, 47 % of it from "
+        "“cat”"
+    )
     assert said in last.sentence
     assert page.push("Back") == before[-1].sentence
     assert page.push("Reset") == said_of(AttentionStepper())

@@ -302,8 +302,8 @@ def test_python_stores_what_the_model_writes_with_and_without_a_cache():
 
 def test_the_lesson():
     assert said_of(KVCacheStepper()) == (
-        "Step 5 of 8: without a cache, all 13 tokens are computed again, 9.82M "
-        "multiply-adds; with it, only the last: 816k, 12.0 times less. It keeps "
+        "Step 5 of 8: without a cache, all 13 tokens are computed, 9.82M "
+        "multiply-adds; with it, only the last: 816k, a factor of 12.0 less. It keeps "
         "26.6 kB of keys and values. The logits differ by less than 0.0001, and both "
         "pick “.”."
     )
@@ -313,11 +313,11 @@ def test_the_lesson():
     )
     assert said_of(KVCacheStepper(memory="llama-3.2-1b", selected=[2, 1, 16])) == (
         "Llama 3.2 1B with 8 key/value heads for 32 heads (GQA, as it is): 32,768 "
-        "bytes a token, so 131,072 tokens keep 4.29 GB."
+        "bytes a token in bfloat16, so 131,072 tokens keep 4.29 GB."
     )
     assert said_of(KVCacheStepper(memory="gpt2-small", selected=[2, 2, 8])) == (
         "GPT-2 small with 1 key/value head for 12 heads (MQA, if it were so): 3,072 "
-        "bytes a token, so 512 tokens keep 1.57 MB."
+        "bytes a token in bfloat16, so 512 tokens keep 1.57 MB."
     )
 
 

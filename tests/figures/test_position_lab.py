@@ -146,7 +146,7 @@ OVERVIEWS = [
         "a sine that repeats every 199 positions: slow. Fast dimensions tell neighbors "
         "apart, slow ones near from far.",
     ),
-    ({"kind": "none"}, "Nothing is added: all positions look alike, and order is inv*"),
+    ({"kind": "none"}, "Nothing is added: all positions look alike; without a mask, *"),
     ({"kind": "alibi"}, f"ALiBi, head 1: each step of distance lowers the * {SLOPE}."),
     (
         LEARNED | {"length": 20},
@@ -457,7 +457,7 @@ def test_heads_are_counted_from_0_and_sliders_stay_away_from_the_words(live):
 def test_no_positions_say_so_instead_of_an_empty_picture(live):
     labs = [PositionLab("none", view=view) for view in VIEWS[:3]]
     page = live(*labs, width=320, height=6000)
-    said = re.compile("all positions look alike, and order is invisible.")
+    said = re.compile("all positions look alike; without a mask, order is invisible.")
     expect(page.locator(".picture")).to_have_text([said] * 3)
     expect(page.locator(".picture svg")).to_have_count(3)
     assert all(said.search(still) for still in with_stills([x.html() for x in labs]))

@@ -18,7 +18,10 @@ KNOWN_TAGS = {
     *("trained", "hide-input", "hide-output", "hide-cell"),
     *("remove-input", "remove-output", "remove-cell"),
 }
-OPENING = ("The question", "What you will build", "What you need")
+OPENING = re.compile(
+    r"^\*\*Builds\*\* .+ · \*\*Needs\*\* .+ · \*\*Takes\*\* about \d+ minutes.*$", re.M
+)
+OLD_OPENING = ["The question", "What you will build", "What you need"]
 UNCHECKED_SHARE = 0.1
 RERUN = "run `make notebooks NB=chapters/<name>.ipynb`"
 MARKER = re.compile(r"^\s*#\s*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)\s*$", re.M)
@@ -95,9 +98,13 @@ def has_one_title(notebook: NotebookNode) -> Complaints:
 
 
 def has_the_opening(notebook: NotebookNode) -> Complaints:
-    there = [words for _, words in headings(notebook) if words in OPENING]
-    if there != [*OPENING]:
-        yield f"the headings {[*OPENING]} are needed once, in this order, got {there}"
+    if [words for _, words in headings(notebook)][1:4] == OLD_OPENING:
+        return
+    if not OPENING.search(notebook.cells[0].source):
+        yield (
+            "the first cell must end in one line '**Builds** ... · **Needs** ... · "
+            "**Takes** about 25 minutes, exercises 25 more'"
+        )
 
 
 def checks_its_outputs(notebook: NotebookNode) -> Complaints:

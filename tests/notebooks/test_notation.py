@@ -16,6 +16,8 @@ ENTRY = re.compile(r"^## (?P<term>.+)\n\n(?P<text>(?:.+\n)+)", re.M)
 TERMS = {match["term"]: match["text"] for match in ENTRY.finditer(GLOSSARY)}
 NAMED_CHAPTER = re.compile(r"\]\((\d\d_\w+\.ipynb|bug_museum\.ipynb)(?:#[\w-]+)?\)")
 
+OPENING_END = re.compile(r"^## What you need\n|^\*\*Builds\*\* ", re.M)
+
 
 def title(path: Path) -> str:
     return re.search(r"^# (.+)$", prose(path), re.M)[1].strip()
@@ -62,7 +64,7 @@ def test_a_term_names_its_chapter_which_links_it_at_first_use(term):
     link = re.search(rf"\[[^\]]+\]\(glossary\.md#{re.escape(anchor(term))}\)", text)
     assert link, f"{chapter[1]} must link [..](glossary.md#{anchor(term)})"
     # headings cannot be links, and openings may name what is to come
-    body = text[: link.start()].split("## What you need")[-1].split("\n\n", 2)[-1]
+    body = OPENING_END.split(text[: link.start()])[-1].split("\n\n", 1)[-1]
     body = re.sub(r"^#.*$|\]\([^)]*\)", "", FORMULA.sub("", body), flags=re.M)
     first = re.search(rf"\b{re.escape(term)}\b", body, re.I)
     assert not first, (

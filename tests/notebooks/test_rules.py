@@ -49,7 +49,10 @@ BREAKS = {
     "a late set-up cell": (lambda nb: nb.cells.insert(2, code("0")), "set-up cell"),
     "two titles": (add(new_markdown_cell("# Again")), "'Again'"),
     "no title": (at(0, source="## The question"), "level 1 is needed, got []"),
-    "no opening": (at(1, source="## What you need"), "got ['The question', 'What yo"),
+    "no opening": (
+        at(1, source="## What you need"),
+        "must end in one line '**Builds**",
+    ),
     "unchecked": (
         lambda nb: [tag(n, "nbval-ignore-output")(nb) for n in (3, 4)],
         "10%",

@@ -70,7 +70,9 @@ def test_training_measures_and_writes_what_the_seed_decides(tmp_path, once, caps
     assert found.about["command"].endswith(end)
 
 
-def test_a_killed_run_goes_on_from_its_snapshot(tmp_path, capsys):
+def test_a_killed_run_goes_on_from_its_snapshot(tmp_path, capsys, monkeypatch):
+    # as the process below, whose snapshot goes on here: to the last bit on the CPU only
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     long = [*SHORT, "--steps", "250"]
     snapshot = tmp_path / "run.safetensors"
     kept = ["--snapshot", str(snapshot)]

@@ -215,8 +215,10 @@ STACKS = {Decoder: ["stack"], EncoderDecoder: ["encoder", "decoder"]}
 @pytest.mark.usefixtures("_one_by_torchrun")
 def test_every_block_is_sharded_by_itself(kind):
     blocks = [f"{stack}.blocks.{i}" for stack in STACKS[kind] for i in (0, 1)]
-    inputs = [TOKENS] * len(STACKS[kind])
-    net = kind(TINY).double()
+    # where PyTorch shards by itself
+    device = torch.accelerator.current_accelerator() or torch.device("cpu")
+    inputs = [TOKENS.to(device)] * len(STACKS[kind])
+    net = kind(TINY).double().to(device)
     want = net(*inputs)
     with processes():
         net = fully_shard_model(net)

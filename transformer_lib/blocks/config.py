@@ -14,8 +14,8 @@ class Config:
 
     ``n_kv_heads`` is n_heads unless given, ``d_head`` is d_model / n_heads unless
     given. ``max_len`` is the length of the learned table of positions, and what
-    generation may fill. ``scale_embeddings`` makes embeddings as large as the sines
-    that are added to them. ``dropout`` is on embeddings and before each sum.
+    generation may fill. ``scale_embeddings`` makes embeddings about as large as the
+    sines that are added to them. ``dropout`` is on embeddings and before each sum.
     """
 
     vocab_size: int

@@ -37,7 +37,7 @@ Layer = Callable[[Tensor], Tensor]
 class PreNorm(nn.Module):
     """x + dropout(layer(norm(x))): the stream itself is never normalized.
 
-    Source: Xiong et al. 2020, table 1.
+    Source: Baevski and Auli 2019; Wang et al. 2019, section 2.1.
     """
 
     def __init__(self, norm: nn.Module, layer: nn.Module, dropout: float = 0.0) -> None:
@@ -51,7 +51,7 @@ class PreNorm(nn.Module):
 
         A layer that takes more than x is given with the rest filled in (`partial`).
         """
-        change = (layer or self.layer)(self.norm(x))
+        change = (self.layer if layer is None else layer)(self.norm(x))
         return x + F.dropout(change, self.dropout, self.training)
 
     @staticmethod
@@ -77,7 +77,7 @@ class PostNorm(nn.Module):
 
         A layer that takes more than x is given with the rest filled in (`partial`).
         """
-        change = (layer or self.layer)(x)
+        change = (self.layer if layer is None else layer)(x)
         return self.norm(x + F.dropout(change, self.dropout, self.training))
 
     @staticmethod

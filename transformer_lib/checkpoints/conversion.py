@@ -1,6 +1,6 @@
 """Configs and weights of Hugging Face's models, to ours and back.
 
-Nothing that changes a result is overlooked.
+What is known to change a result is refused.
 """
 
 from collections.abc import Mapping

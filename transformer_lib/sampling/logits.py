@@ -61,9 +61,9 @@ def sample(
 ) -> Int[Tensor, " batch"]:
     """Draw one token a row: the first at which the summed probability reaches u.
 
-    The numbers u, above 0 and up to 1, come from the CPU, so every device draws the
-    same tokens: all from one generator, or each row's from its own, and then a row
-    does not depend on its batch-mates.
+    The numbers u, above 0 and up to 1, come from the CPU, the same for every device:
+    all from one generator, or each row's from its own, and then a row does not depend
+    on its batch-mates.
 
     Raises:
         ValueError: if a row has no finite largest logit, or the generators do not fit.

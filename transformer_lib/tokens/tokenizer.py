@@ -76,7 +76,7 @@ class Tokenizer:
 
     @property
     def padded_vocab_size(self) -> int:
-        """The multiple of 64 that the ids fit into: faster on accelerators."""
+        """The multiple of 64 that the ids fit into: often faster on accelerators."""
         return -(-self.vocab_size // 64) * 64
 
     @property

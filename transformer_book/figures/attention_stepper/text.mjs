@@ -72,7 +72,7 @@ export function sentence(geometry, active) {
     `${q} may ${open[i][j] ? "" : "not "}look at ${k}, so ${small} ` +
       `${open[i][j] ? "stays" : "becomes -inf"}; ${masked(geometry, i)}.`,
     `${q} gives ${share} of its weight to ${k}. ${whole(geometry, i)}`,
-    `the output of ${q} is the average of ${seen < n ? `${seen || "none"} of ` : ""}` +
+    `the output of ${q} is the weighted average of ${seen < n ? `${seen || "none"} of ` : ""}` +
       `${n} values, ${share} of it from ${k}. ${whole(geometry, i)}`,
   ];
   const { held, pair } = geometry;

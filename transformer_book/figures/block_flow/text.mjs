@@ -84,7 +84,7 @@ export function caption(kind, { lengths, shares }) {
   const now = number(lengths.at(-1), 1);
   const what =
     kind === "pre"
-      ? "Pre-norm: nothing shortens the stream: it grows about like the root of depth, " +
+      ? "Pre-norm: no norm shortens the stream: it grows about like the root of depth, " +
         `${number(lengths[0], 1)} to ${now} in ${shares.length / 2} blocks. On the whole, though ` +
         "not each time, additions count less"
       : `Post-norm: each norm puts the stream back to the same length, ${now}. New additions ` +

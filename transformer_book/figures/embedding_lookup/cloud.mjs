@@ -108,7 +108,7 @@ const titles = ({ left, top }, share) => [
   text(
     left,
     top - 6,
-    `a plane with ${Math.round(100 * share)} % of the last table’s spread`,
+    `a plane with ${Math.round(100 * share)} % of the last table’s variance`,
     "quiet",
   ),
 ];

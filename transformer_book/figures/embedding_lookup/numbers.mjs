@@ -79,7 +79,7 @@ const mean = (rows) =>
 
 /**
  * All tables in the plane of the first two principal components of the last one:
- * { places: [across, up] of each table and row, share: of the last table's spread }.
+ * { places: [across, up] of each table and row, share: of the last table's variance }.
  */
 export const plane = remembered((tables) => {
   const middle = mean(tables.at(-1));

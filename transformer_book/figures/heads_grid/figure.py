@@ -1,4 +1,4 @@
-"""HeadsGrid: heads differ; a map is evidence, ablation is proof."""
+"""HeadsGrid: heads differ; a map is evidence, ablation is a test."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -48,9 +48,9 @@ function overview(geometry) {
       `Step on: the next token is ${quote(geometry.said[0][0])}.`
     );
   return (
-    `Step ${step} of ${most}: without a cache, all ${length} tokens are computed again, ` +
+    `Step ${step} of ${most}: without a cache, all ${length} tokens are computed, ` +
     `${compact(again)} multiply-adds; with it, only the last: ${compact(fresh)}, ` +
-    `${number(again / fresh, 1)} times less. It keeps ${kept}B of keys and values. ${verdict(geometry)}`
+    `a factor of ${number(again / fresh, 1)} less. It keeps ${kept}B of keys and values. ${verdict(geometry)}`
   );
 }
 
@@ -73,12 +73,12 @@ function cell({ first, step, texts }, side, row, column) {
   return `${where}: ${query} and ${key}, computed ${step - born + 1} times by now.`;
 }
 
-function memory({ shown, memories }, row, column) {
+function memory({ state, shown, memories }, row, column) {
   const { kind, heads, bytes, own } = memories[row];
   const length = Math.floor((column * shown.max_len) / POINTS);
   return (
     `${shown.name} with ${heads} key/value head${heads > 1 ? "s" : ""} for ${shown.n_heads} heads ` +
-    `(${kind}, ${own ? "as it is" : "if it were so"}): ${commas(bytes)} bytes a token, so ` +
+    `(${kind}, ${own ? "as it is" : "if it were so"}): ${commas(bytes)} bytes a token in ${state.memory === "own" ? "float32" : "bfloat16"}, so ` +
     `${commas(length)} tokens keep ${compact(length * bytes, " ")}B.`
   );
 }

@@ -21,7 +21,7 @@ const axesOf = (alibi) =>
 
 function noteOn({ state, alibi, head, length, width }) {
   if (state.kind === "none")
-    return "nothing: all positions look alike, and order is invisible.";
+    return "nothing: all positions look alike; without a mask, order is invisible.";
   return alibi ? `head ${head}` : `shape (${length}, ${width})`;
 }
 

@@ -33,7 +33,7 @@ function alike({ similarity, m }) {
 function overview(geometry) {
   const { state, length, width, head, shown } = geometry;
   if (state.kind === "none")
-    return "Nothing is added: all positions look alike, and order is invisible.";
+    return "Nothing is added: all positions look alike; without a mask, order is invisible.";
   if (state.kind === "alibi")
     return (
       `ALiBi, head ${head}: each step of distance lowers the score by ` +

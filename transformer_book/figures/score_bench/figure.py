@@ -1,4 +1,4 @@
-"""ScoreBench: a score is alignment; scores of wide vectors make softmax saturate."""
+"""ScoreBench: a score grows with alignment; wide vectors make softmax saturate."""
 
 from typing import Any
 

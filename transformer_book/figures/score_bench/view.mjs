@@ -162,7 +162,7 @@ export default {
   title: "Score bench",
   tip:
     "drag Q around K: when is the score 0? Then pull the width to 512: without the root, one " +
-    "key takes all the weight.",
+    "key takes nearly all the weight.",
   keys: "; on Q or K, arrows move its tip by 0.1, Page Up and Page Down by 1, Home and End to the edge",
   traits: ["query", "key", "width", "seed", "held"],
   layout,
