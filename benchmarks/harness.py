@@ -10,7 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -134,7 +134,9 @@ def machine() -> dict[str, str | int | float]:
 
 
 def publish(report: Report, where: Mapping[str, str | int | float]) -> None:
-    """Print the table, write it as JSON, and draw it."""
+    """Print the table, write it as JSON, and draw it; a GPU's runs are named by it."""
+    if where["gpu"] != "none":
+        report = replace(report, name=f"{report.name}, {where['gpu']}")
     print(f"\n## {report.name}\n{report.about}\n")
     for name, row in report.rows.items():
         low, middle, high = (1000 * t for t in quartiles(row.times))

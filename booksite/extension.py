@@ -6,7 +6,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 PARTS = """assets bertviz csp deeper footer formulas images landing launch markup
-not_found opengraph pages scripts sitemap styles""".split()
+not_found opengraph pages scripts sitemap styles transformer""".split()
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

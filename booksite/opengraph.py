@@ -93,7 +93,7 @@ def previews(app: Sphinx, page: str, title: str, said: str) -> dict[str, str]:
         "og:image": f"{address}_static/cards/{picture}",
         "og:image:width": str(WIDTH),
         "og:image:height": str(HEIGHT),
-        "og:image:alt": f"A tower of blocks, one of them lit, and the title: {title}",
+        "og:image:alt": f"Rows of blocks, one of them lit, and the title: {title}",
         "twitter:card": "summary_large_image",
     }
 

@@ -1,4 +1,4 @@
-"""The picture that comes with a link to a page: our tower, and the page's title."""
+"""The picture that comes with a link to a page: our blocks, and the page's title."""
 
 import textwrap
 from pathlib import Path
@@ -11,7 +11,7 @@ CHAPTERS = Path(__file__).parents[1] / "chapters"
 BLOCKS = len([*CHAPTERS.glob("[0-9][0-9]_*.ipynb")])
 
 
-def draw_tower(axes: Any, lit: int) -> None:
+def draw_blocks(axes: Any, lit: int) -> None:
     """Rows of blocks from the ground up; the one at `lit`, if there is one, is lit."""
     from matplotlib.patches import FancyBboxPatch
 
@@ -41,7 +41,7 @@ def draw_card(path: Path, title: str, book: str, place: int) -> None:
     figure = Figure(figsize=(WIDTH / DOTS, HEIGHT / DOTS), dpi=DOTS, facecolor=GROUND)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(0, HEIGHT))
     axes.axis("off")
-    draw_tower(axes, place - 1)
+    draw_blocks(axes, place - 1)
     lines = "\n".join(textwrap.wrap(title, 17))
     axes.text(72, 330, lines, color=TEXT, fontsize=46, weight="bold", va="center")
     if title != book:

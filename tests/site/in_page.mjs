@@ -292,3 +292,40 @@ export function drawn() {
     (figure) => figure.querySelector("img, svg")?.getClientRects().length ?? 0,
   );
 }
+
+// The letters of the pictures of the transformer, in pixels, and those that leave their
+// box or the picture, or that a line or other letters cross.
+export function lettering() {
+  const words = all(".tl-diagram text");
+  const within = (a, b) =>
+    a.left >= b.left &&
+    a.right <= b.right &&
+    a.top >= b.top - 2 &&
+    a.bottom <= b.bottom;
+  const overlap = (a, b) =>
+    a.left < b.right &&
+    b.left < a.right &&
+    a.top < b.bottom - 3 &&
+    b.top < a.bottom - 3;
+  const place = (e) => e.getBoundingClientRect();
+  const points = all(".tl-diagram path:is(.l, .s)").flatMap((path) => {
+    const { a, d, e, f } = path.getScreenCTM();
+    const steps = [...Array(Math.ceil(path.getTotalLength())).keys()];
+    return steps.map((at) => {
+      const { x, y } = path.getPointAtLength(at);
+      return [a * x + e, d * y + f];
+    });
+  });
+  const crossed = ({ left, right, top, bottom }) =>
+    points.some(([x, y]) => x > left && x < right && y > top + 3 && y < bottom - 3);
+  const faults = words.filter((word) => {
+    const room = word.closest("a")?.querySelector("rect") ?? word.closest("svg");
+    const mine = place(word);
+    const others = words.filter(
+      (other) => other !== word && overlap(mine, place(other)),
+    );
+    return !within(mine, place(room)) || crossed(mine) || others.length > 0;
+  });
+  const size = (e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a;
+  return [words.map(size), faults.map((word) => word.textContent)];
+}

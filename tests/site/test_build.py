@@ -22,6 +22,25 @@ PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhf"
     "DwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
+PICTURES = """
+```{transformer} blok
+x
+```
+
+```{transformer} block
+:here: sampling
+
+x
+```
+
+```{transformer} decoder
+```
+"""
+FAULTS_OF_PICTURES = (
+    "one of block, decoder, encoder-decoder, got 'blok'; name one of them",
+    "chapter that the picture 'block' leads to, got 'sampling'; write one of attention",
+    "must have a text, got none; write below {transformer} decoder what a notebook",
+)
 
 
 def picture(alt: str | None) -> NotebookNode:
@@ -35,7 +54,9 @@ def picture(alt: str | None) -> NotebookNode:
 def test_bad_pages_fail_until_they_are_repaired_and_changes_arrive(tmp_path) -> None:
     small = SmallBook(tmp_path)
     page, stamp = small.folder / "intro.md", small.folder / "_build/book.built"
-    page.write_text(PAGE + "\nA formula $\\frac{1}{$ here.\n\n![short](x.png)\n")
+    page.write_text(
+        PAGE + "\nA formula $\\frac{1}{$ here.\n\n![short](x.png)\n" + PICTURES
+    )
     (small.folder / "x.png").write_bytes(b"")
     small.write_cells(picture(None), picture(WORDS))
     for _ in range(2):  # an unchanged page is not read again
@@ -44,6 +65,8 @@ def test_bad_pages_fail_until_they_are_repaired_and_changes_arrive(tmp_path) -> 
         assert "intro.md:5: WARNING: a formula must be readable by KaTeX" in said
         assert "intro.md:7: WARNING: an image must have an alternative text" in said
         assert said.count("an image must have an alternative text") == 2
+        for fault in FAULTS_OF_PICTURES:
+            assert fault in said
         assert said.count('{"mystnb": {"image": {"alt": "..."}}}') == 2
         assert "The book is not built" in said
         assert not stamp.exists()

@@ -1,4 +1,4 @@
-"""A reader's ways: tower, search, neighbours, keyboard, and the place in a page."""
+"""A reader's ways: the map, search, neighbours, keyboard, and the place in a page."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,15 +26,14 @@ def test_first_screen_shows_a_live_figure(visit, size: tuple[int, int]) -> None:
     assert page.locator("article ul").first.locator("li").count() == 3
 
 
-def test_tower_leads_to_every_chapter(visit) -> None:
+def test_map_leads_to_a_chapter_by_its_name_and_by_keyboard(visit) -> None:
     page = visit("intro.html", (360, 740))
-    blocks = page.get_by_role("navigation", name="tower").get_by_role("link")
-    assert blocks.count() == len(list(Path("chapters").glob("[0-9][0-9]_*.ipynb")))
-    tops = [block.bounding_box()["y"] for block in blocks.all()]
-    assert tops == sorted(tops, reverse=True)
-    assert len(set(tops)) == -(-len(tops) // 3)  # from the ground up, three in a row
-    blocks.nth(4).click()
+    map_ = page.get_by_role("group", name="The whole transformer")
+    map_.get_by_role("link", name="Attention (chapter 4: Attention)").first.click()
     page.wait_for_url("**/04_attention.html")
+    page.go_back()
+    map_.get_by_role("link", name="Sampling (chapter 13: Sampling)").press("Enter")
+    page.wait_for_url("**/13_sampling.html")
 
 
 def test_unknown_figure_is_refused() -> None:

@@ -99,7 +99,7 @@ def pack_model(
     store: Store = as_float32,
     about: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Pack any model of the tower.
+    """Pack any model of the book.
 
     Raises:
         ValueError: if it is of another kind.
