@@ -28,7 +28,7 @@ PLAIN = {  # pages without sentences, or that begin with a list or a quotation
     "intro": "Build the transformer out of short Python functions that you can read, "
     "run and break, with live figures, checked exercises and measured claims.",
     "chapters/04_attention": "For each word, a machine that reads must find the other "
-    "words that matter to it. Where they stand depends on the words: attention.",
+    "words that matter to it. Where to look depends on the words: attention.",
     "404": "This page does not exist; search the book, or go to its contents.",
     "genindex": "The index of Transformers, Piece by Piece: terms and where they are.",
     "search": "Search Transformers, Piece by Piece: its chapters, symbols and terms.",
