@@ -185,13 +185,13 @@ def test_a_place_is_found_again(visit, address: str, size: tuple[int, int]) -> N
 
 def test_the_list_of_sections_follows_the_reader(visit) -> None:
     page = visit("chapters/12_cache.html")
-    seen = set()
-    for key in ["PageDown"] * 40 + ["PageUp"] * 40:
+    seen = set()  # before the end, where the last section is marked whatever passed
+    for key in ["PageDown"] * 25 + ["PageUp"] * 25:
         page.keyboard.press(key)
         marked, passed = page.evaluate(in_page("marked"))
         assert marked == passed
         seen |= {*marked}
-    assert len(seen) > 10
+    assert len(seen) > 5
     for _ in range(3):  # figures that come alive on the way make the page longer
         page.keyboard.press("End")
         page.evaluate(in_page("settle"))
