@@ -224,22 +224,29 @@ class Transformer(SphinxDirective):
         return [transformer(picture=name, here=here)]
 
 
-def target_of(app: Sphinx, docname: str, here: str, part: Part) -> Target:
+def pages_of(app: Sphinx) -> dict[str, str]:
+    """The pages of the chapters in the contents, by the nouns of their names."""
+    tree = app.env.get_doctree(app.config.root_doc)
+    entries = [e for one in tree.findall(addnodes.toctree) for e in one["entries"]]
+    named = (CHAPTER.fullmatch(page) for _, page in entries)
+    return {match["noun"]: match[0] for match in named if match}
+
+
+def target_of(
+    app: Sphinx, pages: dict[str, str], docname: str, here: str, part: Part
+) -> Target:
     """The chapter of a part, as this page links it.
 
     Raises:
         ExtensionError: the contents name no such chapter.
     """
-    tree = app.env.get_doctree(app.config.root_doc)
-    entries = [e for one in tree.findall(addnodes.toctree) for e in one["entries"]]
-    named = (CHAPTER.fullmatch(page) for _, page in entries)
-    found = [match for match in named if match and match["noun"] == part.chapter]
-    if not found:
+    if part.chapter not in pages:
         raise ExtensionError(
             "a part must lead to a chapter that _toc.yml names, got "
             f"{part.chapter!r} for {part.name!r}; mend booksite/transformer.py"
         )
-    page, number = found[0][0], int(found[0]["number"])
+    page = pages[part.chapter]
+    number = int(page.split("/")[1][:2])
     address = app.builder.get_relative_uri(docname, page) or "#"
     title = app.env.titles[page].astext()
     return Target(address, number, title, part.chapter == here)
@@ -247,7 +254,7 @@ def target_of(app: Sphinx, docname: str, here: str, part: Part) -> Target:
 
 def draw_pictures(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for place in [*doctree.findall(transformer)]:
-        target = partial(target_of, app, docname, place["here"])
+        target = partial(target_of, app, pages_of(app), docname, place["here"])
         svg = draw(PICTURES[place["picture"]], target)
         place.replace_self(nodes.raw("", svg, format="html"))
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from booksite.build import ROOT
 from booksite.diagram import Part, all_of
 from booksite.diagram import Tensor as Carried
-from booksite.transformer import PICTURES, target_of
+from booksite.transformer import PICTURES, pages_of, target_of
 from transformer_lib.attention import Attend, attention, attention_weights
 from transformer_lib.blocks import Block, Config
 from transformer_lib.cache import new_cache
@@ -152,4 +152,4 @@ def test_a_part_without_a_chapter_is_refused() -> None:
         config=SimpleNamespace(root_doc="intro"),
     )
     with pytest.raises(Exception, match=r"chapter that _toc.yml names, got 'masks'"):
-        target_of(app, "intro", "", Part("Mask", "masks"))
+        target_of(app, pages_of(app), "intro", "", Part("Mask", "masks"))
