@@ -103,6 +103,8 @@ OPENING = re.compile(
     r"(?:Reading takes|The chapter takes|\*\*Takes\*\*) about (\d+) minutes"
     r".*?exercises (\d+) more"
 )
+ONE_EVENING = re.compile(r"^\*\*One evening\.\*\*.*", re.M)
+INTRO = (BOOK / "intro.md").read_text("utf-8")
 UNREAD = {"setup", "hide-cell", "hide-input", "remove-cell", "remove-input"}
 HEADING = re.compile(r"^#{1,3} (.*)$", re.M)
 
@@ -138,11 +140,11 @@ def sections(file: str) -> Iterator[tuple[str, str, bool]]:
             yield heading, source, True
 
 
-def minutes_of_reading(file: str) -> int:
-    """In fives: 230 words a minute, 10 seconds a line of code; "Deeper" left out."""
+def minutes_of_reading(file: str, until: str = "") -> float:
+    """230 words a minute, 10 seconds a line of code; "Deeper" left out."""
     minutes = 0.0
     for heading, text, is_code in sections(file):
-        if heading == "Exercises":
+        if heading == "Exercises" or (until and until in text):
             break
         if is_code:
             units, a_minute = sum(map(bool, text.splitlines())), 6
@@ -150,12 +152,24 @@ def minutes_of_reading(file: str) -> int:
             units, a_minute = len(text.split()), 230
         if not heading.startswith("Deeper: "):
             minutes += units / a_minute
-    return 5 * round(minutes / 5)
+    return minutes
 
 
 @pytest.mark.parametrize("file", [f for f in TABLE if "**Takes**" in words(f)])
 def test_minutes_are_counted(file):
-    assert f"**Takes** about {minutes_of_reading(file)} minutes" in words(file)
+    minutes = 5 * round(minutes_of_reading(file) / 5)
+    assert f"**Takes** about {minutes} minutes" in words(file)
+
+
+def test_one_evening_leads_through_four_chapters():
+    path = re.findall(r"chapters/(\d\d_\w+)\)", ONE_EVENING.search(INTRO)[0])
+    files = [f"{name}.ipynb" for name in path]
+    ways = ["", *files, "epilogue.ipynb"]
+    for n, file in enumerate(files):
+        (line,) = re.findall(r"^\*\*One evening, .*", words(file), re.M)
+        assert line.startswith(f"**One evening, {n + 1} of {len(files)}.**")
+        assert re.findall(r"\((.+?)\)", line) == [*filter(None, ways[n : n + 3 : 2])]
+    assert sum(minutes_of_reading(file, "**One evening,") for file in files) <= 90
 
 
 def test_exercises_to_hand_in_exist():

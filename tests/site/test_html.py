@@ -214,6 +214,14 @@ def test_each_page_leads_to_its_neighbours_by_their_names(files, way) -> None:
             assert title.split() == name.split(), page
 
 
+def test_comments_that_name_a_chapter_lead_to_it(files: Files) -> None:
+    links = files["chapters/epilogue.html"].soup.select(".highlight .c1 a")
+    pages = [urljoin("chapters/", link["href"]) for link in links]
+    numbers = [int(page.removeprefix("chapters/")[:2]) for page in pages]
+    assert [link.get_text() for link in links] == [f"chapter {n}" for n in numbers]
+    assert {*range(2, 8), 9, 12, 13} <= {*numbers}
+
+
 def test_favicon_is_ours_on_every_page(files: dict[str, PageFile]) -> None:
     ours = (ROOT / "booksite/static/favicon.svg").read_bytes()
     for page, file in files.items():
