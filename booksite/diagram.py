@@ -367,6 +367,10 @@ class Pen:
         if self.stream is not None:
             self.band(column.stream, self.stream, self.y)
 
+    @property
+    def drawing(self) -> str:
+        return "".join(self.frames + self.bands + self.lines + self.boxes)
+
     # The rows of a picture
 
     def here(self, parts: Iterable[Part]) -> None:
@@ -421,9 +425,9 @@ def columns_of(count: int, right: int) -> list[Column]:
     return [Column(0, wide, edge), Column(right - wide, right, right - edge, True)]
 
 
-def draw(picture: Picture, target: Callable[[Part], Target]) -> str:
-    """The picture as SVG."""
-    pen, width = Pen(target, picture.width), picture.width
+def lay_out(picture: Picture, pen: Pen) -> int:
+    """Draw it from the top down, and return how high it is."""
+    width = picture.width
     again = any(tensor.role == "again" for tensor in all_of(Tensor, picture))
     right = width - LANE * again
     columns = columns_of(len(picture.columns), right)
@@ -441,9 +445,43 @@ def draw(picture: Picture, target: Callable[[Part], Target]) -> str:
     if picture.note:
         pen.text(0, bottom + 18, picture.note, "c")
         bottom += FLOW
-    drawing = "".join(pen.frames + pen.bands + pen.lines + pen.boxes)
+    return bottom
+
+
+def draw(picture: Picture, target: Callable[[Part], Target]) -> str:
+    """The picture as SVG."""
+    pen, width = Pen(target, picture.width), picture.width
+    bottom = lay_out(picture, pen)
     return (
         f'<svg class="tl-diagram" role="group" style="--width:{round(width * 1.2)}px" '
         f'viewBox="-1 -1 {width + 2} {bottom + 3}"><title>{escape(picture.title)}'
-        f"</title><desc>{escape(picture.description)}</desc>{drawing}</svg>"
+        f"</title><desc>{escape(picture.description)}</desc>{pen.drawing}</svg>"
+    )
+
+
+class SmallPen(Pen):
+    """Draws boxes, frames and streams alone: no words, arrows or links."""
+
+    def text(self, *what: object, **how: object) -> None: ...
+    def arrow(self, *points: Edges, role: str = "") -> None: ...
+    def plus(self, x: int, y: int) -> None: ...
+    def here(self, parts: Iterable[Part]) -> None: ...
+
+    def box(self, part: Part, edges: Edges, head: Head | None = None) -> None:
+        """A filled box; a frame has its edge and no head."""
+        if not head:
+            (left, right), here = edges, self.target(part).is_here
+            self.boxes.append(
+                f'<rect class="{"b here" if here else "b"}" x="{left}" y="{self.y}" '
+                f'width="{right - left}" height="{ROW}"/>'
+            )
+
+
+def draw_small(picture: Picture, target: Callable[[Part], Target]) -> str:
+    """The picture as an SVG for a link that says in words what it is."""
+    pen, width = SmallPen(target, picture.width), picture.width
+    bottom = lay_out(picture, pen)
+    return (
+        '<svg class="tl-diagram tl-small" aria-hidden="true" '
+        f'viewBox="-3 -3 {width + 6} {bottom + 6}">{pen.drawing}</svg>'
     )

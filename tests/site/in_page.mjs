@@ -296,7 +296,7 @@ export function drawn() {
 // The letters of the pictures of the transformer, in pixels, and those that leave their
 // box or the picture, or that a line or other letters cross.
 export function lettering() {
-  const words = all(".tl-diagram text");
+  const words = all(".tl-diagram[role=group] text");
   const within = (a, b) =>
     a.left >= b.left &&
     a.right <= b.right &&
@@ -308,7 +308,7 @@ export function lettering() {
     a.top < b.bottom - 3 &&
     b.top < a.bottom - 3;
   const place = (e) => e.getBoundingClientRect();
-  const points = all(".tl-diagram path:is(.l, .s)").flatMap((path) => {
+  const points = all(".tl-diagram[role=group] path:is(.l, .s)").flatMap((path) => {
     const { a, d, e, f } = path.getScreenCTM();
     const steps = [...Array(Math.ceil(path.getTotalLength())).keys()];
     return steps.map((at) => {

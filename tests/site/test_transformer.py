@@ -116,7 +116,7 @@ def test_texts_in_place_of_pictures_name_their_shapes_only() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_each_part_leads_to_its_chapter_and_says_where_the_reader_is(files, page):
     picture, marked = PAGES[page]
-    (svg,) = files[f"{page}.html"].soup.select("svg.tl-diagram")
+    (svg,) = files[f"{page}.html"].soup.select("svg.tl-diagram[role=group]")
     assert len(str(svg)) <= MOST_BYTES
     links = svg.select("a")
     parts = [*all_of(Part, PICTURES[picture])]
@@ -134,6 +134,17 @@ def test_each_part_leads_to_its_chapter_and_says_where_the_reader_is(files, page
 def test_the_map_leads_to_every_chapter(files) -> None:
     links = files["intro.html"].soup.select("svg.tl-diagram a")
     assert sorted({Path(link["href"]).stem for link in links}) == CHAPTERS
+
+
+def test_each_chapter_begins_with_where_the_reader_is(files) -> None:
+    for page, file in files.items():
+        links = file.soup.select("a.tl-here")
+        assert len(links) == (Path(page).stem in CHAPTERS), page
+        for link in links:
+            assert link["href"] == "../intro.html#the-whole-transformer"
+            assert link.get_text() == "You are here"
+            assert link.select("svg[aria-hidden=true] .here"), page
+    assert files["intro.html"].soup.select("#the-whole-transformer")
 
 
 @pytest.mark.parametrize("page", PAGES)
