@@ -22,9 +22,10 @@ from booksite.node import require_package, run_node
 HERE = Path(__file__).parent
 FIGURES = Path("transformer_book/figures")
 STYLES = [
-    f"{name}.css" for name in "book cells diagram icons theme-fixes print".split()
+    f"{name}.css"
+    for name in "book cells diagram icons predictions theme-fixes print".split()
 ]
-SCRIPTS = ("figure-host.js", "page.js", "scroll.js")
+SCRIPTS = ("figure-host.js", "page.js", "predictions.js", "scroll.js")
 
 
 def fingerprint(paths: list[Path]) -> str:

@@ -1,0 +1,78 @@
+"""What a reader predicts: kept in the browser alone, and shown at its answer."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.site
+
+PAGE = "chapters/04_attention.html"
+FIELD = "form.tl-predict input"
+
+
+def shown(page: Page) -> list[str]:
+    return page.locator(".tl-predicted:visible").all_inner_texts()
+
+
+def test_every_question_has_a_field_and_most_an_answer_below_it(files) -> None:
+    asked = answered = 0
+    for page, file in files.items():
+        keys = [form["data-prediction"] for form in file.soup.select(".tl-predict")]
+        assert len({*keys}) == len(keys), page
+        texts = [paragraph.get_text() for paragraph in file.soup.select("article p")]
+        assert len(keys) == sum(text.startswith("Predict.") for text in texts), page
+        marked = file.soup.select(".tl-predict, .tl-predicted")
+        seen: set[str] = set()
+        for one in marked:
+            if one.name == "p":
+                assert one["data-of"] in seen, page
+                assert one.find_next("strong").get_text().startswith("Answer")
+            seen.add(one.get("data-prediction", ""))
+        asked += len(keys)
+        answered += len({one["data-of"] for one in marked if one.name == "p"})
+    assert asked > 150
+    assert answered > 0.95 * asked
+
+
+def test_a_prediction_is_shown_at_its_answer_and_forgotten_by_one_button(visit):
+    page = visit(PAGE)
+    second = page.locator(FIELD).nth(1)
+    second.fill(" never <b>pure</b> ")
+    second.press("Enter")
+    assert shown(page) == ["You predicted: never <b>pure</b>"]
+    words = "e => e.nextElementSibling.textContent"
+    after = page.locator(".tl-predicted:visible").evaluate(words)
+    assert after.startswith("Answer. No. The scores of")
+
+    page.reload()
+    assert shown(page) == ["You predicted: never <b>pure</b>"]
+    expect(second).to_have_value("never <b>pure</b>")
+    here = page.get_by_role("link", name="Attention 1 of 9")
+    expect(here).to_have_count(1)
+    page.locator(FIELD).nth(0).fill("target, function, targets")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # the button
+    expect(page.get_by_role("link", name="Attention 2 of 9")).to_have_count(1)
+
+    page.get_by_role("button", name="Forget my predictions").click()
+    assert shown(page) == []
+    expect(second).to_have_value("")
+    expect(page.get_by_role("link", name="Attention 2 of 9")).to_have_count(0)
+    assert page.evaluate("Object.keys(localStorage).join()").count("prediction") == 0
+    page.reload()
+    assert shown(page) == []
+
+
+def test_an_emptied_field_forgets_its_prediction(visit) -> None:
+    page = visit(PAGE)
+    field = page.locator(FIELD).first
+    for words in ("target", ""):
+        field.fill(words)
+        field.press("Enter")
+    assert shown(page) == []
+    expect(page.get_by_role("button", name="Forget my predictions")).to_be_hidden()
+
+
+def test_paper_has_no_fields(visit) -> None:
+    page = visit(PAGE)
+    page.emulate_media(media="print")
+    expect(page.locator(FIELD).first).to_be_hidden()
