@@ -8,6 +8,8 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
+from booksite.deeper import raw
+
 GALLERY = Path("chapters/gallery.ipynb")
 
 
@@ -36,7 +38,7 @@ class LiveFigure(SphinxDirective):
         notebook = Path(self.env.srcdir) / GALLERY
         self.env.note_dependency(str(notebook))
         html = stored_figure(notebook, self.arguments[0])
-        return [nodes.raw("", html, format="html")]
+        return [raw(f'<div class="tl-hero">{html}</div>')]
 
 
 def setup(app: Sphinx) -> None:

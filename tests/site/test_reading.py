@@ -18,12 +18,21 @@ MARKS = ROOT / "booksite/static"
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
-def test_first_screen_shows_a_live_figure(visit, size: tuple[int, int]) -> None:
+def test_the_first_screen_has_a_model_at_work(visit, size: tuple[int, int]) -> None:
     page = visit("intro.html", size)
     page.locator("[data-figure][data-mounted]").wait_for()
-    controls = page.get_by_role("button", name="Step").bounding_box()
-    assert controls["y"] + controls["height"] < size[1]
-    assert page.locator("article ul").first.locator("li").count() == 3
+    figure = page.locator("[data-figure]")
+    written = figure.get_by_text("einundzwanzig", exact=True)
+    assert written.bounding_box()["y"] < 0.75 * size[1]
+    lines = figure.locator("svg [data-part=weights]").first.bounding_box()
+    assert lines["y"] + lines["height"] < size[1]
+    said = page.locator("article p").first.inner_text()
+    for what in ("one evening", "seventeen chapters", "takes Python"):
+        assert what in said
+    field = page.get_by_role("textbox", name="English number")
+    field.fill("345")
+    field.press("Enter")
+    figure.get_by_text("dreihundertfünfundvierzig", exact=True).wait_for()
 
 
 def test_map_leads_to_a_chapter_by_its_name_and_by_keyboard(visit) -> None:

@@ -39,7 +39,7 @@ def weight(book: Path) -> Callable[[Facts, str], int]:
 
 def limit(facts: Facts) -> int:
     if facts.held["figures"]:
-        return FIGURES
+        return MATH if "intro" in facts.place else FIGURES
     return MATH if facts.held["formulas"] else TEXT
 
 
