@@ -35,6 +35,19 @@ def test_the_first_screen_has_a_model_at_work(visit, size: tuple[int, int]) -> N
     figure.get_by_text("dreihundertfünfundvierzig", exact=True).wait_for()
 
 
+def test_lines_of_text_are_as_long_as_the_eye_likes(visit) -> None:
+    texts = visit(CHAPTER).locator("article section > p:not(:has(.katex))")
+    lengths = texts.evaluate_all(
+        """(texts) => texts.map((p) => {
+          const { lineHeight } = getComputedStyle(p);
+          return [p.innerText.length, p.clientHeight / parseFloat(lineHeight)];
+        })"""
+    )
+    long = [letters / lines for letters, lines in lengths if lines > 3.5]
+    assert len(long) > 10
+    assert 60 < max(long) <= 78
+
+
 def test_map_leads_to_a_chapter_by_its_name_and_by_keyboard(visit) -> None:
     page = visit("intro.html", (360, 740))
     map_ = page.get_by_role("group", name="The whole transformer")
