@@ -12,9 +12,9 @@ from transformer_book.exercises.registry import EXERCISES
 ROOT = Path(__file__).parents[2]
 MUSEUM = ROOT / "chapters" / "bug_museum.ipynb"
 HEADING = re.compile(r"### (\d+)\. (.+)")
-ROW = re.compile(
-    r"^\| \[(\d+)\. ([^\]]+)\]\(#([\w-]+)\) \| ([^|]+) \| ([^|]+) \|$", re.M
-)
+ROW = re.compile(r"^\| \[(\d+)\. ([^\]]+)\]\(#([\w-]+)\) \| [^|]+ \|$", re.M)
+TESTS = "### Deeper: the tests that keep these bugs out"
+TEST_ROW = re.compile(r"^\| (\d[\d, ]*) \| (.+) \| (.+) \|$", re.M)
 MOST_LINES = 15
 LEAST_ALT = 60  # characters: a sentence that says what is to be seen
 
@@ -117,7 +117,7 @@ class Exhibit:
         self.prose = "\n".join(self.texts)
         self.shown = [cell for cell in code if not tags(cell)]
         self.pictures = [cell for cell in code if has_picture(cell)]
-        nodes = [n for cell in self.shown for n in ast.walk(ast.parse(source(cell)))]
+        nodes = [n for cell in code for n in ast.walk(ast.parse(source(cell)))]
         self.asserts = [node.test for node in nodes if isinstance(node, ast.Assert)]
 
 
@@ -149,10 +149,10 @@ def test_every_bug_has_an_exhibit(words):
 
 def test_exhibits_are_counted_and_listed_at_the_top():
     assert [exhibit.number for exhibit in EXHIBITS] == [*range(1, len(EXHIBITS) + 1)]
-    opening = source(NOTEBOOK["cells"][0])
-    rows = [(int(row[1]), row[2], row[3]) for row in ROW.finditer(opening)]
+    text = "\n".join(source(cell) for cell in NOTEBOOK["cells"])
+    rows = [(int(row[1]), row[2], row[3]) for row in ROW.finditer(text)]
     assert rows == [(e.number, e.name, slug(f"{e.number}. {e.name}")) for e in EXHIBITS]
-    assert f"There are {len(EXHIBITS)} exhibits" in opening
+    assert f"There are {len(EXHIBITS)} exhibits" in source(NOTEBOOK["cells"][0])
 
 
 @every_exhibit
@@ -175,18 +175,38 @@ def test_an_exhibit_shows_its_symptom_in_few_lines_and_one_picture(exhibit):
 
 
 @every_exhibit
-def test_the_tests_and_checks_that_an_exhibit_names_are_there(exhibit):
-    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", exhibit.prose)
+def test_the_checks_that_an_exhibit_runs_are_there(exhibit):
+    everything = "\n".join(map(source, exhibit.parts))
+    assert set(re.findall(r'check\("(\w+)"\)', everything)) <= set(EXERCISES)
+
+
+def rows_of_tests():
+    """Yield the numbers, the tests and the checks of each row of the last table."""
+    (text,) = [source(cell) for cell in NOTEBOOK["cells"] if TESTS in source(cell)]
+    for numbers, tests, checks in TEST_ROW.findall(text.split(TESTS)[1]):
+        yield [*map(int, numbers.split(","))], tests, checks
+
+
+def test_every_exhibit_has_a_row_of_tests():
+    told = [number for numbers, *_ in rows_of_tests() for number in numbers]
+    assert sorted(told) == [exhibit.number for exhibit in EXHIBITS]
+
+
+@pytest.mark.parametrize(("numbers", "tests", "checks"), [*rows_of_tests()])
+def test_the_tests_and_checks_of_a_row_are_there(numbers, tests, checks):
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", tests)
     assert named
-    assert len(named) == exhibit.prose.count("tests/")
+    assert len(named) == tests.count("tests/")
     for path, name in named:
         body = ast.parse((ROOT / path).read_text("utf-8")).body
         assert name in [n.name for n in body if isinstance(n, ast.FunctionDef)], path
-    everything = "\n".join(map(source, exhibit.parts))
-    checks = re.findall(r"""check\(["'](\w+)["']\)""", everything)
-    assert set(checks) <= set(EXERCISES)
+    known = set(re.findall(r'`check\("(\w+)"\)`', checks))
+    assert known <= set(EXERCISES)
+    assert known or checks == "none"
+    run = [source(p) for e in EXHIBITS if e.number in numbers for p in e.parts]
+    assert all(f'check("{name}")' in "\n".join(run) for name in known)
 
 
-def test_some_exhibits_name_checks():
-    named = [e for e in EXHIBITS if 'check("' in e.prose]
+def test_many_rows_name_checks():
+    named = [row for row in rows_of_tests() if "check(" in row[2]]
     assert len(named) > len(EXHIBITS) // 3
