@@ -9,6 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from tools.exercises import stub_of
 
 PICTURE = "iVBORw0KGgo="
+OPENING = "**Builds** a thing · **Needs** nothing · **Takes** about 5 minutes"
 
 
 def code(source: str, *outputs: NotebookNode, **metadata: object) -> NotebookNode:
@@ -27,8 +28,8 @@ def good_notebook() -> NotebookNode:
     """Return a notebook as if it had been run: twelve code cells, one picture."""
     alt = {"image": {"alt": "A line that rises from zero to one."}}
     cells = [
-        new_markdown_cell("# Title\n\n## The question\n\n```python\n# a comment\n```"),
-        new_markdown_cell("## What you will build\n\n## What you need"),
+        new_markdown_cell(f"# Title\n\n```python\n# a comment\n```\n\n{OPENING}"),
+        new_markdown_cell("## A section"),
         code("import math", tags=["setup"]),
         code("print(round(math.pi, 2))", printed("3.14\n")),
         code("1 + 1", new_output("execute_result", {"text/plain": "2"})),

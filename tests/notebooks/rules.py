@@ -21,7 +21,6 @@ KNOWN_TAGS = {
 OPENING = re.compile(
     r"^\*\*Builds\*\* .+ · \*\*Needs\*\* .+ · \*\*Takes\*\* about \d+ minutes.*$", re.M
 )
-OLD_OPENING = ["The question", "What you will build", "What you need"]
 UNCHECKED_SHARE = 0.1
 RERUN = "run `make notebooks NB=chapters/<name>.ipynb`"
 MARKER = re.compile(r"^\s*#\s*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)\s*$", re.M)
@@ -98,8 +97,6 @@ def has_one_title(notebook: NotebookNode) -> Complaints:
 
 
 def has_the_opening(notebook: NotebookNode) -> Complaints:
-    if [words for _, words in headings(notebook)][1:4] == OLD_OPENING:
-        return
     if not OPENING.search(notebook.cells[0].source):
         yield (
             "the first cell must end in one line '**Builds** ... · **Needs** ... · "

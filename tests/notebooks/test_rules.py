@@ -50,7 +50,7 @@ BREAKS = {
     "two titles": (add(new_markdown_cell("# Again")), "'Again'"),
     "no title": (at(0, source="## The question"), "level 1 is needed, got []"),
     "no opening": (
-        at(1, source="## What you need"),
+        at(0, source="# Title"),
         "must end in one line '**Builds**",
     ),
     "unchecked": (

@@ -5,8 +5,9 @@ import re
 import pytest
 from symbols import prose
 
-from chapters import NOTEBOOKS
+from chapters import CHAPTERS, NOTEBOOKS
 
+BOOK = CHAPTERS.parent
 FIELD = {  # ours, and the field's
     r"learned numbers?": "parameter",
     r"(?:a|one|its|each) look\b(?! at)|looks (?:side by side|above|below)": "attention",
@@ -28,12 +29,13 @@ FIELD = {  # ours, and the field's
     r"\bshall\b": "should",
     r"(?:lays?|laid) (?:it |this )?to\b": "attributes to",
 }
-PAGES = [path for path in NOTEBOOKS if "**Takes**" in prose(path)]
+TEXTS = [path for path in BOOK.glob("*.md") if path.stem != "CHANGELOG"]
+PAGES = [*NOTEBOOKS, *CHAPTERS.glob("*.md"), *TEXTS]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_terms_are_those_of_the_field(path):
-    text = prose(path)
+    text = prose(path) if path.suffix == ".ipynb" else path.read_text("utf-8")
     found = {
         match[0]: better
         for ours, better in FIELD.items()
