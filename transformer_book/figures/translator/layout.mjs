@@ -205,7 +205,7 @@ export function step({ frame, answer, shown }, r) {
 }
 
 export const headings = ({ right }) => [
-  { x: 0, y: 9, text: "K source, read once", class: "key" },
+  { x: 0, y: 9, text: "K source, encoded once", class: "key" },
   { x: right, y: 9, text: "Q one by one", class: "query" },
 ];
 

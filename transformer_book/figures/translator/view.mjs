@@ -44,7 +44,7 @@ function chances(ui) {
   function draw(geometry) {
     const [r] = geometry.at(ui.active()) ?? [geometry.shown - 1];
     const { boxes, texts, width, height } = choices(geometry, r);
-    set(note, { text: `chances at step ${r + 1}` });
+    set(note, { text: `probabilities at step ${r + 1}` });
     const all = geometry.answer.chances[r].map(
       ([token, p]) => `${quote(token)} ${number(p, 4)}`,
     );
@@ -95,18 +95,18 @@ const walks = (ui, page) =>
 
 const formula = {
   equation: [
-    ["memory", "memory", "key"],
+    ["memory", "states", "key"],
     " = encoder(source);  ",
     ["next", "next", "query"],
     " = decoder(written, ",
     ["weights", "weights"],
-    " × memory)",
+    " × states)",
   ],
   code: [
-    ["memory", "memory"],
+    ["memory", "states"],
     " = model.encode(source); ",
     ["next", "logits"],
-    " = model.decode(written, memory)[0, -1]",
+    " = model.decode(written, states)[0, -1]",
   ],
 };
 
@@ -149,8 +149,8 @@ function build(ui, page) {
 const spec = {
   name: "translator",
   title: "Translation, token by token",
-  tip: "press Start over, then Step: where does the decoder look before each German piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
-  keys: "; in pictures, + and − step",
+  tip: "press Start over, then Step: what does the decoder attend to before it writes each German piece? Thick lines mean high attention. Why do those of 21 cross? And those of 345?",
+  keys: "; in the pictures, + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,
   table,
