@@ -105,7 +105,7 @@ RMS_NORM = Exercise(
         "a token's result depends on another token: take the mean of squares "
         "of each token separately, dim=-1": lambda f: _depends(f, ONES),
         "inputs ten times larger must give the same result: divide by the "
-        "root of the mean of squares": lambda f: _grows(f, ONES),
+        "square root of the mean of squares": lambda f: _grows(f, ONES),
         "a token of equal numbers must not become 0: RMSNorm does not "
         "subtract the mean": lambda f: alike(_plain(f, EQUAL, ONES), ZEROS),
         "the squares of a token must have mean 1: do you divide by the root "
