@@ -375,14 +375,14 @@ test("a Python that does not answer is not waited for without end", async (conte
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const asked = loadModel("silent", { widget: widgetOf() });
   context.mock.timers.tick(20_000);
-  await assert.rejects(asked, /"silent" did not come; run this cell again/);
+  await assert.rejects(asked, /"silent" did not load; run this cell again/);
 });
 
 test("a figure says what runs in the page, and what rounding costs", () => {
   const accuracy = { measure: "bits", float32: 1.5, int8: 1.6 };
   assert.equal(
     runsHere({ name: "tiny", about: { accuracy } }),
-    "The model tiny runs in this page, its weights rounded to 8 bits (int8). Rounding makes it 6.67 % worse at unseen text: 1.6 bits, before 1.5; knowing nothing is 8.",
+    "The model tiny runs in this page, with its weights rounded to 8 bits (int8). Rounding makes it 6.67 % worse on unseen text: 1.6 bits instead of 1.5; a uniform guess scores 8.",
   );
   const whole = { name: "tiny", about: { accuracy: null } };
   assert.equal(runsHere(whole), "The model tiny runs in this page.");

@@ -154,7 +154,7 @@ def test_what_the_page_reads_off_a_record(answers):
             for guesses in record["said"]
         ]
         assert read["rights"] == rights
-        assert page.table["header"][3] == f"foreseen of {n - 1}"
+        assert page.table["header"][3] == f"predicted of {n - 1}"
         assert page.rows == [
             [steps[k], f"{first[k]:.3f}", f"{second[k]:.3f}", sum(rights[k][n:])]
             + [fixed(score) for score in read["scores"][k]]
@@ -164,15 +164,16 @@ def test_what_the_page_reads_off_a_record(answers):
 
 STEP = (
     "Step {} of {}, stage “{}”: the loss is {} in the first copy, {} in the second; "
-    "{} of {} repeated tokens are foreseen. Scores: previous-token head {}, "
+    "{} of {} repeated tokens are predicted. Scores: previous-token head {}, "
     "induction head {}."
 )
 ASKED = (
-    "At which step is the second copy easy, its loss below half of the first’s? "
+    "At which step does the second copy become easy, its loss below half the first "
+    "copy’s? "
     "Predict it before you train."
 )
-FELL = "second copy’s loss fell below half of the first’s at step 420."
-NEVER = "second copy’s loss never fell below half of the first’s."
+FELL = "second copy’s loss fell below half the first copy’s at step 420."
+NEVER = "second copy’s loss never fell below half the first copy’s."
 START = "0, 600, alike, 5.55, 5.79, 0, 7, 0.12, 0.10"
 FALLING = "390, 600, fall, 4.30, 2.93, 2, 7, 0.29, 0.40"
 END = "600, 600, repeats, 4.26, 0.44, 6, 7, 0.94, 0.89"
@@ -207,12 +208,13 @@ def test_the_sentence_in_full(state, numbers, said):
 
 
 RELATIONS = {
-    1: "looks 0 % at “P” at position 1, the same token, one copy before.",
-    2: "looks 100 % at “O” at position 2, what followed the same token the first time.",
-    5: "looks 0 % at “S” at position 5.",
-    8: "looks 0 % at “T” at position 8, the token just before.",
-    9: "looks 0 % at “P” at position 9, itself.",
-    10: "may not look ahead at “O” at position 10.",
+    1: "attends 0 % to “P” at position 1, the same token, one copy earlier.",
+    2: "attends 100 % to “O” at position 2, what followed the same token in the first "
+    "copy.",
+    5: "attends 0 % to “S” at position 5.",
+    8: "attends 0 % to “T” at position 8, the previous token.",
+    9: "attends 0 % to “P” at position 9, itself.",
+    10: "may not attend to “O” at position 10, which comes later.",
 }
 
 
@@ -379,7 +381,7 @@ def test_a_record_is_whole():
 
 
 GROWING = "steps must be 2 to 60 growing numbers from 0, got"
-SUM = "whole numbers that sum to 100, got"
+SUM = "integers that sum to 100, got"
 
 
 @pytest.mark.parametrize(
@@ -456,7 +458,7 @@ def drawn_to(page):
 def test_the_reader_predicts_then_looks(live):
     page = live(TrainScrub())
     hidden = page.get_by_text("hidden until you train", exact=True)
-    answer = page.locator("text=420: below half of the first copy")
+    answer = page.locator("text=420: below half the first copy")
     assert (hidden.count(), answer.count()) == (1, 0)
     tip = page.locator(".try").inner_text()
     assert "Drag the mark there first. Then train, by the slider under" in tip
@@ -641,7 +643,7 @@ def test_both_heads_hold_one_weight(live):
     page.locator("[data-row][tabindex='0']").nth(1).focus()
     ahead = said_of(TrainScrub(frame=LAST, selected=[1, 0, 1]))
     assert page.press("ArrowRight", "Enter") == ahead
-    assert "may not look ahead" in ahead
+    assert "may not attend" in ahead
     assert page.locator(".locked").count() == 1
 
 

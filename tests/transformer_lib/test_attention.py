@@ -92,7 +92,8 @@ def test_batches_and_heads_fit_together(attend, query, key):
 X, DOUBLE = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.float64)
 ONE_DTYPE = "must have one dtype, got torch.float32 and torch.float64"
 KINDS = (
-    r"a mask must be Boolean \(True = may attend\) or a Float bias, in float32 or as the "
+    r"a mask must be Boolean \(True = may attend\) or a Float bias, in float32 or as "
+    r"the "
     "query, got torch."
 )
 BROADCAST = r"a mask must broadcast to \(..., q_len, kv_len\) = "

@@ -66,7 +66,8 @@ export function sentence(geometry, active) {
     `the query of ${q}, ${plural(d, "number")}, encodes what the token looks for; next it ` +
       `is compared with the key of ${k}.`,
     `the key of ${k}, ${plural(d, "number")}, encodes what the token offers to the query of ${q}.`,
-    `the ${plural(d, "product")} of ${q} and ${k} sum to ${about(scores[i][j])}, ` +
+    `the ${d > 1 ? `${d} products` : "product"} of ${q} and ${k} ${d > 1 ? "sum to" : "is"} ` +
+      `${about(scores[i][j])}, ` +
       `${better ? `rank ${better + 1}` : "the largest"} of ${n} scores.`,
     `the score ${score} of ${q} and ${k}, divided by ${rootIs(geometry)}, is ${about(scaled[i][j])}.`,
     `${q} may ${open[i][j] ? "" : "not "}attend to ${k}, so ${small} ` +

@@ -12,7 +12,7 @@ export function stepsARound(speed) {
 function shiftRule(m, n) {
   const by = [5, -5].find((x) => Math.min(m, n) + x >= 0 && Math.max(m, n) + x <= LAST);
   return by
-    ? `Shift both by ${by}, to ${m + by} and ${n + by}, and it stays the same: only`
+    ? `Shift both ${by > 0 ? "" : "back "}by 5, to ${m + by} and ${n + by}, and it stays the same: only`
     : "Only";
 }
 
