@@ -728,7 +728,7 @@ BANDS = """() => {
 def test_no_band_is_empty_and_the_mark_of_the_memory_is_whole(live, width):
     page = live(KVCacheStepper(), width=width, height=800)
     line = page.locator(".coming").inner_text()
-    assert "(int8). Rounding makes it 0.01 % worse at unseen text: 1.8535 bits" in line
+    assert "(int8). Rounding makes it 0.01 % worse on unseen text: 1.8535 bits" in line
     assert "bits per byte instead of 1.8533; a uniform guess scores 8." in line
     around, below = page.evaluate(BANDS)
     assert around <= 12
@@ -764,7 +764,7 @@ def test_numbers_of_the_table_stay_in_one_line(live):
 
 def test_memory_speaks_of_the_chosen_model_and_plus_leaves_its_point(live):
     page = live(KVCacheStepper())
-    assert "; on both sides, + and − step" in page.locator(".keys").inner_text()
+    assert "; + and − step on both sides" in page.locator(".keys").inner_text()
     sides = page.locator(".panel")
     for view in (0, 1):  # a wide window shows all tokens
         shown = sides.nth(view).evaluate(WINDOW)

@@ -183,7 +183,7 @@ HELD = [
     (LEARNED | {"position": 3, "dimension": 1}, "Position 3, dimension 1: 0.2500."),
     (
         {"view": "similarity", "position": 3, "other": 12},
-        f"Positions 3 and 12, 9 apart: similarity {WAVES[3] @ WAVES[12]:.2f}, with "
+        f"Positions 3 and 12, 9 apart: similarity {WAVES[3] @ WAVES[12]:.2f}; with "
         "itself 8. It is the same for all pairs 9 apart.",
     ),
     (

@@ -380,7 +380,7 @@ def test_a_record_is_whole():
     assert said_of(figure).startswith("Step 7 of 7, stage “fall”: the loss is 2.00")
 
 
-GROWING = "steps must be 2 to 60 growing numbers from 0, got"
+GROWING = "steps must be 2 to 60 increasing numbers from 0, got"
 SUM = "integers that sum to 100, got"
 
 
@@ -394,11 +394,11 @@ SUM = "integers that sum to 100, got"
         (["said"], [], "said must have one entry for each of the 2 steps, got 0"),
         (["second", 1], -1.0, "losses must not be negative, got -1.0"),
         (["tokens"], ["a"], "tokens must be 2 to 12, got 1"),
-        (["said", 1], ["a"], "said must hold 3 guesses at each step, for every"),
+        (["said", 1], ["a"], "said must hold 3 predictions at each step, for every"),
         (["said", 1], [1, 2, 3], r"said\[1\]\[0\] must be valid Unicode text, got 1"),
         (["heads"], ["a"], "heads must be the names of two heads, got"),
         (["maps", 1], [EVEN], "maps must hold two heads' weights at each step"),
-        (["maps", 1, 0], EVEN[:3], r"a map must be 4 rows, row i of i \+ 1 whole"),
+        (["maps", 1, 0], EVEN[:3], r"a map must be 4 rows, row i of i \+ 1 integers"),
         (["maps", 1, 0, 2], [99, 0, 0], r"a map must be .* percents\(weights\)"),
         (["maps", 1, 0, 1], [0.5, 0.5], SUM),
         (["maps", 1, 0, 1], [150, -50], SUM),
@@ -423,7 +423,7 @@ def test_bad_records_say_why(path, value, message):
             [0, 16, 0],
             r"selected must be \[head, query, key\] with head 0 or",
         ),
-        ("selected", [0, 1], r"places from 0 to 15, or \[\], got \[0, 1\]"),
+        ("selected", [0, 1], r"positions from 0 to 15, or \[\], got \[0, 1\]"),
     ],
 )
 def test_bad_states_say_why(name, value, message):
@@ -461,7 +461,7 @@ def test_the_reader_predicts_then_looks(live):
     answer = page.locator("text=420: below half the first copy")
     assert (hidden.count(), answer.count()) == (1, 0)
     tip = page.locator(".try").inner_text()
-    assert "Drag the mark there first. Then train, by the slider under" in tip
+    assert "Drag the mark there first. Then train with the slider under" in tip
     mark(page).focus()
     assert at_mark(page) == "none yet"
     predicted = said_of(TrainScrub(predicted=120))

@@ -422,7 +422,7 @@ test_bad_states_say_why = refusals(
         "its English words as in 'one hundred and twenty-one', got 'hello'; Tran",
     ),
     ({"text": "a\ud800"}, "tokens must be valid Unicode, got"),
-    ({"head": [2, 0]}, r"\[layer, head\] below \[2, 4\], .* got \[2, 0\]"),
+    ({"head": [2, 0]}, r"\[block, head\] below \[2, 4\], .* got \[2, 0\]"),
     ({"head": [1]}, r"head must be .* got \[1\]"),
 )
 
