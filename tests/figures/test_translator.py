@@ -510,10 +510,10 @@ def test_readers_numbers_are_translated_in_the_page(visit, put, disk):
     page = visit()
     page.open(put(Translator().html()), disk=disk)
     runs(page.page)
-    assert page.get_by_text("Shown: as stored.").is_visible()
+    assert page.get_by_text("Stored result.").is_visible()
     for text in ("345", "813,115", "twenty-two"):
         assert type_text(page, text) == said_of(Translator(text))
-        assert page.get_by_text("Shown: computed here.").is_visible()
+        assert page.get_by_text("Computed in this page.").is_visible()
     assert len(page.link()) < 200
     assert result(page) == "twenty-two → zweiundzwanzig ✓ correct"
     page.push("Back")
@@ -662,9 +662,9 @@ def test_another_models_answer_is_shown_until_the_page_is_asked(live):
     figure = Translator.of(*characters(), 21, by="my model")
     page = live(figure)
     assert page.said() == said_of(figure)
-    assert page.get_by_text("Shown: from Python (my model).").is_visible()
+    assert page.get_by_text("Computed in Python (my model).").is_visible()
     assert type_text(page, "345") == said_of(Translator("345"))
-    assert page.get_by_text("Shown: computed here.").is_visible()
+    assert page.get_by_text("Computed in this page.").is_visible()
 
 
 LIVE = """async ([state, answer]) => {

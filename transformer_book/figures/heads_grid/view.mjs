@@ -87,7 +87,7 @@ function gallery(ui) {
     small = geometry.small;
     set(svg, { width: small.width, height: small.height });
     set(note, {
-      text: "L: layer, H: head; one row per query. Framed: enlarged below",
+      text: "L: layer, H: head, row: query. Framed: enlarged below",
     });
     set(node, { style: `width:${small.width}px` });
     const index = (_, i) => i;

@@ -11,8 +11,8 @@ const locked = ({ selected }) => (selected.length ? selected : null);
 
 /** Where the numbers come from; as long as the model is not here, its own line says it. */
 const origin = ({ here, answer: { by } }, ask) => {
-  if (by !== SHIPPED) return `Shown: from Python (${by}). `;
-  return ask ? `Shown: ${here ? "computed here" : "as stored"}. ` : "";
+  if (by !== SHIPPED) return `Computed in Python (${by}). `;
+  return ask ? here ? "Computed in this page. " : "Stored result. " : "";
 };
 
 /** The translation as far as it is written; what comes later keeps its room. */
@@ -70,7 +70,7 @@ const headChoice = (ui) =>
 
 const viewChoice = (ui) =>
   ui.choice({
-    label: "As",
+    label: "View",
     trait: "view",
     options: [
       ["lines", "lines"],
