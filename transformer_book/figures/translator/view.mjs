@@ -12,7 +12,7 @@ const locked = ({ selected }) => (selected.length ? selected : null);
 /** Where the numbers come from; as long as the model is not here, its own line says it. */
 const origin = ({ here, answer: { by } }, ask) => {
   if (by !== SHIPPED) return `Computed in Python (${by}). `;
-  return ask ? here ? "Computed in this page. " : "Stored result. " : "";
+  return ask ? (here ? "Computed in this page. " : "Stored result. ") : "";
 };
 
 /** The translation as far as it is written; what comes later keeps its room. */
