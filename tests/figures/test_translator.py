@@ -555,15 +555,15 @@ def test_the_lesson_look_then_write(live):
 
 def test_the_lines_of_a_step_say_where_it_looks(live):
     page = live(Translator())
-    lines = page.locator("path.look")
+    lines = page.locator("path.link")
     widths = [float(line.get_attribute("stroke-width")) for line in lines.all()]
     rows = shown(Translator()).geometry["shares"]
     shares = [x for row in rows for x in row if x >= 0.04]
     assert widths == pytest.approx([12 * x for x in shares], abs=0.051)
-    assert page.locator("path.look.at").count() == 0
+    assert page.locator("path.link.at").count() == 0
     page.locator("[data-row='0']").hover()
     assert "wrote “ein”" in page.said()
-    assert page.locator("path.look.at").count() == sum(x >= 0.04 for x in rows[0])
+    assert page.locator("path.link.at").count() == sum(x >= 0.04 for x in rows[0])
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])

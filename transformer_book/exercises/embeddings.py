@@ -56,7 +56,7 @@ def _given(run: Run) -> Run:
 
 
 def _scored(layer: Any) -> Tensor:
-    """Score after a look at the rows, which must leave them as they are."""
+    """Score after a lookup of the rows, which must leave them as they are."""
     layer(TOKENS)
     return layer.logits(STATES)
 
@@ -73,7 +73,7 @@ def _learned(layer: Any) -> dict[str, Tensor]:
 
 
 def _kept(cls: Solution) -> Tensor:
-    """Return the rows after a look at them."""
+    """Return the rows after a lookup."""
     layer = _filled(cls)
     layer(TOKENS)
     return layer.weight

@@ -68,7 +68,7 @@ def _below_thousand(words: str) -> int:
 
 @lru_cache(maxsize=64)
 def shipped(text: str) -> Answer:
-    """Answer with the book's own model, which has learned numbers only."""
+    """Answer with the book's own model, trained on numbers only."""
     if number_of(words_of(text)) is None:
         raise StateError(
             "text must be a number from 1 to 999,999, or its English words as in "

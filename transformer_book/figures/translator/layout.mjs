@@ -149,7 +149,7 @@ export function lines({ frame, shares }, at) {
         return {
           d: `M${left} ${a}C${bend} ${a} ${bend} ${b} ${right} ${b}`,
           "stroke-width": round(12 * weight),
-          class: at === r ? "look at" : "look",
+          class: at === r ? "link at" : "link",
           "stroke-opacity": at === null || at === r ? round(0.1 + 0.7 * weight) : 0.08,
         };
       })

@@ -4,7 +4,7 @@ import { fill, h, number, panel, quote, s, set, tokenText } from "../kit/index.m
 import { MOST, SHIPPED, createAnswers } from "./answers.mjs";
 import { field, placeOf, walk } from "./controls.mjs";
 import { choices, layout } from "./layout.mjs";
-import { looks, map } from "./looks.mjs";
+import { crossAttention, map } from "./cross_attention.mjs";
 import { headsOf, pytorch, sentence, table, verdict } from "./text.mjs";
 
 const locked = ({ selected }) => (selected.length ? selected : null);
@@ -120,7 +120,12 @@ function answering(ui, page) {
 }
 
 function build(ui, page) {
-  const [lined, mapped, likely, said] = [looks(ui), map(ui), chances(ui), result()];
+  const [lined, mapped, likely, said] = [
+    crossAttention(ui),
+    map(ui),
+    chances(ui),
+    result(),
+  ];
   const source = h("span");
   const coming = answering(ui, page);
   coming.prepend(source);

@@ -1,4 +1,4 @@
-// Where each step of Translator looks: as lines, and as a grid.
+// The cross-attention of each step: as lines, and as a grid.
 import {
   cividis,
   fill,
@@ -63,7 +63,7 @@ function drawStep(cell, geometry, r, { isHeld, isActive }) {
 }
 
 /** Tokens and lines: one tab stop, a line for each step. */
-export function looks(ui) {
+export function crossAttention(ui) {
   const paths = s("g", { "data-part": "weights" });
   const [boxes, texts, heads] = [s("g"), s("g"), s("g")];
   const memory = s("g", { "data-part": "memory" }, boxes, texts);
