@@ -196,7 +196,10 @@ test("what was rewound is forgotten", () => {
 
 test("a translator wants a source, and a new one begins anew", () => {
   const pair = session({}, PAIR, {}, { kind: "EncoderDecoder" });
-  assert.throws(() => pair.read([0]), /must be a source to attend to; encode one first/);
+  assert.throws(
+    () => pair.read([0]),
+    /must be a source to attend to; encode one first/,
+  );
   pair.encode([1, 2, 3]);
   const want = pair.read([0, 1]).slice();
   pair.encode([4, 4, 4, 4, 4]);
