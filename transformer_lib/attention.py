@@ -1,4 +1,4 @@
-"""Scaled dot-product attention: the definition, and the fused form."""
+"""Scaled dot-product attention: the reference implementation, and the fused one."""
 
 from typing import Literal, Protocol, runtime_checkable
 
@@ -142,7 +142,7 @@ def _check_fit(query: Tensor, key: Tensor, mask: Tensor | str | None) -> None:
     _check_dtypes("query and key", query, key)
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
-            f"query and key must be equally wide, got {_shapes(query, key)}"
+            f"query and key must have the same width, got {_shapes(query, key)}"
         )
     heads_fit = query.shape[:-2] == key.shape[:-2] or (
         query.ndim == key.ndim > 2
@@ -168,8 +168,8 @@ def _check_mask(mask: Tensor, query: Tensor, kv_len: int) -> None:
     """Refuse a mask that does not broadcast to the weights, or of a wrong dtype."""
     if mask.dtype not in (torch.bool, torch.float32, query.dtype):
         raise ValueError(
-            "a mask must be Boolean (True = may look) or a Float bias, in float32 or "
-            f"as the query, got {mask.dtype}; write mask.bool() if 1 means 'may look'"
+            "a mask must be Boolean (True = may attend) or a Float bias, in float32 or "
+            f"as the query, got {mask.dtype}; write mask.bool() if 1 means 'may attend'"
         )
     weights_shape = (*query.shape[:-1], kv_len)
     padded = (1,) * (len(weights_shape) - mask.ndim) + tuple(mask.shape)

@@ -1,4 +1,4 @@
-"""The key/value cache: what the earlier tokens leave behind for the later ones.
+"""The key/value cache: keys and values of earlier tokens, kept for later ones.
 
 One store per layer: that is all a cache is.
 """

@@ -11,8 +11,8 @@ class Embedding(nn.Module):
     Rows start with variance 1 / d_model. Then the scale sqrt(d_model) gives entries
     of variance 1 on the way in, and states of variance 1 give logits of variance 1
     on the way out: one matrix serves both ends. (States that still carry their own
-    token's row score that token highest: with the scale, a new tied decoder first
-    says its input again.) Source: Vaswani et al. 2017, section 3.4.
+    token's row score that token highest: with the scale, an untrained tied
+    decoder at first predicts its own input.) Source: Vaswani et al. 2017, section 3.4.
     """
 
     def __init__(self, vocab_size: int, d_model: int, *, scale: float = 1.0) -> None:
@@ -51,7 +51,7 @@ def rows_of(
     size: str,
     remedy: str = "",
 ) -> Float[Tensor, "*batch d_model"]:
-    """Return the row of each id; ``what`` the ids are and what limits them is said.
+    """Return the row of each id; ``what`` and ``size`` name ids and limit in errors.
 
     On a GPU PyTorch stops the program itself, by an assertion of the device.
 

@@ -31,7 +31,7 @@ class Encoder(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "batch seq"], *, mask: HeadsMask | None = None
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Return one state per token; `padding_mask` hides what is no token."""
+        """Return one state per token; `padding_mask` hides the padding."""
         return self.stack(self.embedding(tokens), mask=mask)
 
 

@@ -1,4 +1,4 @@
-"""Inspection: look into a model, or switch parts of it off, and leave no trace."""
+"""Inspection: record attention, or switch parts of a model off, and leave no trace."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,7 +24,7 @@ def attention_layers(model: nn.Module) -> dict[str, MultiHeadAttention]:
     layers = {name: m for name, m in modules if isinstance(m, MultiHeadAttention)}
     if not layers:
         raise ValueError(
-            "a model to look into must contain MultiHeadAttention, got none in "
+            "a model to inspect must contain MultiHeadAttention, got none in "
             f"{type(model).__name__}"
         )
     return layers

@@ -1,4 +1,4 @@
-"""Masks: sentences about positions, joined with ``&``. True = may attend."""
+"""Masks: rules about positions, combined with ``&``. True = may attend."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -59,9 +59,9 @@ def padding_mask(
     lengths: Int[Tensor, "*batch"],
     max_len: int,
 ) -> Bool[Tensor, "*batch 1 max_len"]:
-    """No query may attend to what lies behind the end of a sequence.
+    """No query may attend to positions after the end of a sequence.
 
-    The axis of size 1 stands for the queries, so the result joins any other mask.
+    The axis of size 1 broadcasts over queries, so the result combines with any mask.
 
     Raises:
         ValueError: if a length is negative or above ``max_len``.

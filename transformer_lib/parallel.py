@@ -178,7 +178,7 @@ def _check_environment(found: dict[str, str]) -> None:
         map(str.isdigit, found.values())
     ):
         raise ValueError(
-            f"{', '.join(_NAMES)} must all be whole numbers, or none be set, "
+            f"{', '.join(_NAMES)} must all be integers, or none be set, "
             f"got {found}; start with torchrun --nproc-per-node N"
         )
 
@@ -196,6 +196,6 @@ def _check_rows(parts: tuple[Any, ...]) -> None:
 def _check_joined(name: str) -> None:
     if not dist.is_initialized():
         raise ValueError(
-            f"{name} needs processes that can talk, got one alone; start with "
+            f"{name} needs several processes, got only one; start with "
             "torchrun, and call it inside `with processes():`"
         )

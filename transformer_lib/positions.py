@@ -17,7 +17,7 @@ from transformer_lib.embeddings import rows_of
 
 
 def frequencies(width: int, *, base: float = 10_000.0) -> Float[Tensor, " half"]:
-    """Speeds of the width / 2 clocks, in radians per position: base^(-2i / width).
+    """Frequencies of the width / 2 clocks, in radians per position: base^(-2i / width).
 
     The first clock turns by 1 radian per position, each further one more slowly.
     Source: Vaswani et al. 2017, section 3.5.
@@ -34,11 +34,12 @@ def frequencies(width: int, *, base: float = 10_000.0) -> Float[Tensor, " half"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RotaryScaling:
-    """Slows down the clocks that never went round in training (RoPE scaling).
+    """Lowers frequencies that never completed a turn in training (RoPE scaling).
 
-    A clock that turned fewer than ``low`` times within ``trained_len`` positions
-    runs ``factor`` times slower, one that turned more than ``high`` times keeps its
-    speed, and between the two the speeds blend. Source: Peng et al. 2023, section 3.2.
+    A clock that turned fewer than ``low`` times within ``trained_len`` positions runs
+    ``factor`` times slower, one that turned more than ``high`` times keeps its
+    frequency, and between the two the frequencies blend. Source: Peng et al. 2023,
+    section 3.2.
     """
 
     factor: float
@@ -53,17 +54,17 @@ class RotaryScaling:
                 f"trained_len > 0, got {self}"
             )
 
-    def __call__(self, speeds: Float[Tensor, " half"]) -> Float[Tensor, " half"]:
-        """Return the scaled speeds, in radians per position."""
-        turns = self.trained_len * speeds / (2 * torch.pi)
+    def __call__(self, unscaled: Float[Tensor, " half"]) -> Float[Tensor, " half"]:
+        """Return the scaled frequencies, in radians per position."""
+        turns = self.trained_len * unscaled / (2 * torch.pi)
         kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
-        return kept * speeds + (1 - kept) * speeds / self.factor
+        return kept * unscaled + (1 - kept) * unscaled / self.factor
 
 
 def angles(
     positions: Shaped[Tensor, "*batch seq"], speeds: Float[Tensor, " half"]
 ) -> Float[Tensor, "*batch seq half"]:
-    """The angle of each clock at each position, in radians: position times speed.
+    """The angle of each clock at each position, in radians: position times frequency.
 
     In float32, unless the positions have more. Source: Vaswani et al. 2017,
     section 3.5.
@@ -120,7 +121,7 @@ def rotate_pairs(
 
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, " n_heads"]:
-    """How much each head dislikes distance: 2^(-8 h / n_heads), h = 1 ... n_heads.
+    """The slope of each head's distance penalty: 2^(-8 h / n_heads), h = 1 ... n_heads.
 
     Published models whose number of heads is no power of two take other slopes: those
     of the power below, and every second one of the power above. Source: Press et al.
@@ -223,10 +224,10 @@ class RotaryPositions(NoPositions):
         super().__init__()
         self.base, self.scaling = base, scaling
 
-    def speeds(self, d_head: int) -> Float[Tensor, " half"]:
-        """Return the speed of each clock, in radians per position."""
-        speeds = frequencies(d_head, base=self.base)
-        return speeds if self.scaling is None else self.scaling(speeds)
+    def frequencies(self, d_head: int) -> Float[Tensor, " half"]:
+        """Return the frequency of each clock, in radians per position."""
+        unscaled = frequencies(d_head, base=self.base)
+        return unscaled if self.scaling is None else self.scaling(unscaled)
 
     def rotation(self, positions: Int[Tensor, "*#b seq"]) -> Rotation | None:
         """Return the function that rotates the vectors at these positions.
@@ -246,7 +247,7 @@ class _Rotation:
 
     def __call__(self, x: Tensor) -> Tensor:
         if self.waves is None:
-            clocks = angles(self.positions, self.kind.speeds(x.shape[-1]))
+            clocks = angles(self.positions, self.kind.frequencies(x.shape[-1]))
             self.waves = clocks.cos().to(x.dtype), clocks.sin().to(x.dtype)
         return rotate_pairs(x, *self.waves)
 

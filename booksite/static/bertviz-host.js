@@ -8,7 +8,7 @@
       const script = document.createElement("script");
       script.src = new URL(`bertviz/${name}.js`, home).href;
       script.onload = resolve;
-      script.onerror = () => reject(new Error(`${name}.js did not come`));
+      script.onerror = () => reject(new Error(`${name}.js did not load`));
       document.head.append(script);
     });
     return loading[name];
@@ -23,7 +23,7 @@
     } catch (error) {
       const message = document.createElement("p");
       message.setAttribute("role", "status");
-      message.textContent = `BertViz stays still: ${error.message}.`;
+      message.textContent = `BertViz cannot start: ${error.message}.`;
       element.append(message);
     }
   }

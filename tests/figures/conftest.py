@@ -113,7 +113,7 @@ def live(
             without.append(visited)
         visited.open(put(*html, theme=theme))
         if model is False:
-            missing = f'the model "{MODELS[figures[0].name]}" did not come. Try again'
+            missing = f'the model "{MODELS[figures[0].name]}" did not load. Try again'
             visited.locator(".coming", has_text=missing).wait_for()
         elif model and any(getattr(each, "name", "") in MODELS for each in figures):
             runs(visited.page)

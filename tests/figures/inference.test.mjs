@@ -196,7 +196,10 @@ test("what was rewound is forgotten", () => {
 
 test("a translator wants a source, and a new one begins anew", () => {
   const pair = session({}, PAIR, {}, { kind: "EncoderDecoder" });
-  assert.throws(() => pair.read([0]), /must be a source to look at; encode one first/);
+  assert.throws(
+    () => pair.read([0]),
+    /must be a source to attend to; encode one first/,
+  );
   pair.encode([1, 2, 3]);
   const want = pair.read([0, 1]).slice();
   pair.encode([4, 4, 4, 4, 4]);
@@ -375,14 +378,14 @@ test("a Python that does not answer is not waited for without end", async (conte
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const asked = loadModel("silent", { widget: widgetOf() });
   context.mock.timers.tick(20_000);
-  await assert.rejects(asked, /"silent" did not come; run this cell again/);
+  await assert.rejects(asked, /"silent" did not load; run this cell again/);
 });
 
 test("a figure says what runs in the page, and what rounding costs", () => {
   const accuracy = { measure: "bits", float32: 1.5, int8: 1.6 };
   assert.equal(
     runsHere({ name: "tiny", about: { accuracy } }),
-    "The model tiny runs in this page, its weights rounded to 8 bits (int8). Rounding makes it 6.67 % worse at unseen text: 1.6 bits, before 1.5; knowing nothing is 8.",
+    "The model tiny runs in this page, with its weights rounded to 8 bits (int8). Rounding makes it 6.67 % worse on unseen text: 1.6 bits instead of 1.5; a uniform guess scores 8.",
   );
   const whole = { name: "tiny", about: { accuracy: null } };
   assert.equal(runsHere(whole), "The model tiny runs in this page.");

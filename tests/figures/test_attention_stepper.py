@@ -40,7 +40,7 @@ def word_model(words=WORDS, d_model=6, d_head=4, positions=True):
 
 
 def random_figures():
-    """Every step with every kind of mask; one row may look at nothing."""
+    """Every step with every kind of mask; one row may attend to nothing."""
     rng = np.random.default_rng(0)
     for step, mask in enumerate(["none", "causal", "own"] * len(STEPS)):
         n, d_key, d_value = (int(rng.integers(low, 17)) for low in (2, 1, 1))
@@ -77,7 +77,7 @@ def test_numbers_and_table_are_the_librarys(pairs):
             mine = page.geometry[name]
             np.testing.assert_allclose(mine, numbers, rtol=1e-12, atol=1e-14)
         row, root = page.geometry["pair"][0], query.shape[1] ** 0.5
-        header = ["key", "q · k", f"÷ √{query.shape[1]}", "may look", "weight"]
+        header = ["key", "q · k", f"÷ √{query.shape[1]}", "may attend", "weight"]
         assert page.table["header"] == header
         tokens, *numbers, sees, shares = zip(*page.rows, strict=True)
         assert [*tokens] == page.geometry["tokens"]
@@ -140,7 +140,7 @@ def test_text_is_cut_the_same_way_on_both_sides(text, words):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("the lop", "10 words of the model, got 'lop'; near it are 'loop'"),
+        ("the lop", "10 words of the model, got 'lop'; similar words: 'loop'"),
         ("the", "text must have 2 to 16 words, got 1"),
         ("the " * 17, "text must have 2 to 16 words, got 17"),
         ("loop's list", 'got "loop\'s"'),
@@ -163,7 +163,7 @@ def test_a_text_without_a_model_is_refused():
 test_bad_states_say_why = refusals(
     AttentionStepper,
     ({"tokens": ["a"]}, "tokens must be 2 to 16, got 1"),
-    ({"query": [[1, 2]] * 5}, r"query and key must be equally wide, got \[2, 4\]"),
+    ({"query": [[1, 2]] * 5}, r"query and key must have the same width, got \[2, 4\]"),
     ({"value": [[1, 2]] * 4}, "value must be 5 x 2, got rows of lengths"),
     ({"key": [[np.nan] * 4] * 5}, "key must hold finite numbers, got nan"),
     ({"mask": [[True]]}, "mask must be 5 x 5, got rows of lengths"),
@@ -197,26 +197,30 @@ ODD = PAIR | {
 }
 CAUSAL = {"mask": "causal"}
 BLIND = {"mask": np.tri(5, k=-1, dtype=bool)}
-LOOKS = "Query “it” looks 60 % at “cat”, 21 % at “it”; scores are divided by 2 = √4; "
+MOST = (
+    "Query “it” attends to “cat” (60 %) and “it” (21 %); scores are divided by 2 = √4; "
+)
 SAID = [
     (
         {},
-        "Step 1 of 7, Q: the query of “it”, 4 numbers, says what it looks for; next it "
-        "meets the key of “cat”.",
+        "Step 1 of 7, Q: the query of “it”, 4 numbers, encodes what the token looks "
+        "for; "
+        "next it is compared with the key of “cat”.",
     ),
-    (ONE, "*: the query of “a”, 1 number, says *"),
+    (ONE, "*: the query of “a”, 1 number, encodes *"),
     (
         {"step": 1},
-        "Step 2 of 7, K: the key of “cat”, 4 numbers, says what it offers to the query "
-        "of “it”.",
+        "Step 2 of 7, K: the key of “cat”, 4 numbers, encodes what the token offers to "
+        "the query of “it”.",
     ),
     (
         {"step": 2, "selected": [4, 2]},
-        "Step 3 of 7, scores: the 4 products of “it” and “slept” sum to 1.74, number 3 "
-        "of 5 scores.",
+        "Step 3 of 7, scores: the 4 products of “it” and “slept” sum to 1.74, rank 3 "
+        "of "
+        "5 scores.",
     ),
     ({"step": 2} | ODD, "* the 2 products of “a” and “a” sum to about 0.63, the larg*"),
-    ({"step": 2} | ONE, "* the 1 product of “a” and “b” sum to 2.00, the largest of*"),
+    ({"step": 2} | ONE, "* the product of “a” and “b” is 2.00, the largest of*"),
     (
         {"step": 3, "selected": [4, 0]},
         "Step 4 of 7, scale: the score 0.08 of “it” and “The”, divided by 2 = √4, is "
@@ -226,21 +230,22 @@ SAID = [
     ({"step": 3} | ODD, "* divided by 1.41 ≈ √2, is about 0.44."),
     (
         {"step": 4},
-        "Step 5 of 7, mask: “it” may look at “cat”, so 2.60 stays; nothing is masked.",
+        "Step 5 of 7, mask: “it” may attend to “cat”, so 2.60 stays; nothing is "
+        "masked.",
     ),
     (
         CAUSAL | {"step": 4, "selected": [0, 4]},
-        "* “The” may not look at “it”, so * becomes -inf; 4 of 5 keys are masked.",
+        "* “The” may not attend to “it”, so * becomes -inf; 4 of 5 keys are masked.",
     ),
     (
         {"step": 5},
-        "Step 6 of 7, softmax: “it” gives 60 % of its weight to “cat”. "
-        f"{LOOKS}nothing is masked.",
+        "Step 6 of 7, softmax: “it” gives 60 % of its attention to “cat”. "
+        f"{MOST}nothing is masked.",
     ),
     (
         {"step": 6},
         "Step 7 of 7, weights × V: the output of “it” is the weighted average of 5 "
-        f"values, 60 % of it from “cat”. {LOOKS}nothing is masked.",
+        f"values, 60 % of it from “cat”. {MOST}nothing is masked.",
     ),
     *(
         (
@@ -256,13 +261,18 @@ SAID = [
     (
         BLIND | {"step": 6, "selected": [0, 1]},
         "* is the weighted average of none of 5 values, 0 % of it from “cat”. Query "
-        "“The” looks at nothing; scores are divided by 2 = √4; 5 of 5 keys are masked.",
+        "“The” attends to nothing; scores are divided by 2 = √4; 5 of 5 keys are "
+        "masked.",
     ),
     *(
         ({"mask": mask, "step": step, "selected": [row, 1]}, f"*; {end}")
         for mask, row, end in (
-            ("causal", 4, "as the last token, it may look at every key."),
-            (np.tri(5, dtype=bool), 4, "as the last token, it may look at every key."),
+            ("causal", 4, "as the last token, it may attend to every key."),
+            (
+                np.tri(5, dtype=bool),
+                4,
+                "as the last token, it may attend to every key.",
+            ),
             (np.tri(5, dtype=bool), 3, "1 of 5 keys are masked."),
             ("none", 4, "nothing is masked."),
         )
@@ -304,8 +314,8 @@ RINGS = """() => [".locked", ".active"].map((kind) => [...document
 @pytest.mark.parametrize(
     ("grid", "key", "said"),
     [
-        (0, "ArrowRight", "“it” gives 11 % of its weight to “slept”"),
-        (1, "ArrowUp", "“and” gives 22 % of its weight to “cat”"),
+        (0, "ArrowRight", "“it” gives 11 % of its attention to “slept”"),
+        (1, "ArrowUp", "“and” gives 22 % of its attention to “cat”"),
     ],
 )
 def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(
@@ -315,12 +325,12 @@ def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(
     page.locator("[role=grid]").nth(grid).locator("[tabindex='0']").focus()
     page.press("Enter")
     before = page.said()
-    assert "“it” gives 60 % of its weight to “cat”" in before
-    assert "Held" not in before
+    assert "“it” gives 60 % of its attention to “cat”" in before
+    assert "Pinned" not in before
     assert page.evaluate(RINGS) == [["2.5px"] * 2] * 2
     page.press(key)
     assert said in page.said()
-    assert page.said().endswith(". Held: “it” → “cat”.")
+    assert page.said().endswith(". Pinned: “it” → “cat”.")
     locked, active = page.evaluate(RINGS)
     assert locked == ["1px"] * (2 - grid)  # another query's key is not the held one
     assert "2.5px" in active
@@ -442,7 +452,7 @@ def test_own_text_is_read_by_the_pages_model_and_travels_in_the_link(live, visit
     field.fill("runs the targot")
     field.press("Enter")
     assert note.inner_text() == (
-        "The model does not know “targot”. Words that look like it: target, the, until."
+        "The model does not know “targot”. Similar words: target, the, until."
     )
     assert page.said() == said_of(figure)
     field.fill("runs <b>")

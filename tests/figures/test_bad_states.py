@@ -136,7 +136,7 @@ def test_python_names_the_rule_of_a_part():
         ({"a": [0], "c": 1}, "state must be a dict with .*, got {'a'"),
         (
             {"a": [True], "b": ["x"]},
-            r"state.a\[0\] must be a whole .* 0 to 3, got True",
+            r"state.a\[0\] must be an integer .* 0 to 3, got True",
         ),
         ({"a": 5, "b": ["x"]}, "state.a must be a list, got 5"),
         ({"a": [], "b": []}, r"state.b must be a list of 1 entries, got \[\]"),

@@ -149,7 +149,7 @@ def test_missing_script_is_told(open_page: Callable[..., Page]) -> None:
     page = open_page(nosuch, missing)
     status = page.get_by_role("status")
     status.wait_for()
-    assert status.inner_text() == "BertViz stays still: nosuch.js did not come."
+    assert status.inner_text() == "BertViz cannot start: nosuch.js did not load."
 
 
 def test_view_runs_in_a_notebook(open_page: Callable[..., Page]) -> None:

@@ -238,7 +238,7 @@ def test_the_program_runs_and_the_table_has_a_row_for_each_depth_of_both(pairs):
             ]
         assert len(random) == len(stack["lengths"])
         for r, row in enumerate(random):
-            said = f"{percent(stack['shares'][r - 1])} of stream + addition"
+            said = f"{percent(stack['shares'][r - 1])} of the sum"
             name = f"random {figure.residual}-norm stack: {NAMES[r]}"
             numbers = [fixed(stack["lengths"][r]), said if r else ""]
             assert row[:3] == [name, *numbers]
@@ -272,7 +272,7 @@ def test_copied_pytorch_of_ones_own_model_says_how_to_compute_it(residual):
     figure = BlockFlow(**BlockFlow.followed(model, tokenizer, "the theme", 1))
     code = shown(figure).pytorch.splitlines()
     why, how = (line.removeprefix("# ") for line in code if line.startswith("#"))
-    assert why.startswith("your model is not in this page, so its numbers are only")
+    assert why.startswith("your model is not on this page, so its numbers are only")
     names = {"BlockFlow": BlockFlow, "model": model, "tokenizer": tokenizer}
     exec(f"computed = {how}", names)
     assert names["computed"]["flow"] == figure.flow
@@ -303,12 +303,12 @@ def test_what_is_said():
         (
             BlockFlow(),
             "Token 8 of 8, “re”: 8 additions take its stream from length 17.1 to 74.3. "
-            "At first the lens reads “re”, then “d”; “nce” leads from block 4's "
+            "At first the logit lens reads “re”, then “d”; “nce” leads from block 4's "
             "attention on, and ends at more than 99 %.",
         ),
         (
             led_by("xxxxxxxxx"),
-            "* 74.3. The lens reads “x” from the embedding on, and *",
+            "* 74.3. The logit lens reads “x” from the embedding on, and *",
         ),
         (
             led_by("abbcdxxxx"),
@@ -325,15 +325,17 @@ def test_what_is_said():
         ),
         (
             BlockFlow(selected=[7]),
-            "Block 4, attention, adds 35.3 at 92°, nearly across, to a stream of 52.0, "
-            "which is then 61.8 long. The lens reads “nce” (95 %), “d” (2 %), “re” "
-            "(1 %).",
+            "Block 4, attention, adds a vector of length 35.3 at 92°, nearly "
+            "perpendicular "
+            "to the stream of length 52.0; the sum has length 61.8. The lens reads "
+            "“nce” "
+            "(95 %), “d” (2 %), “re” (1 %).",
         ),
-        (turned(0.35), "* at 70°, partly along, to *"),
-        (turned(0.33), "* at 71°, nearly across, to *"),
-        (turned(-0.33), "* at 109°, nearly across, to *"),
-        (turned(-0.35), "* at 110°, partly against, to *"),
-        (post, "Block 1, feed-forward, *, and the norm makes the sum * long. The *"),
+        (turned(0.35), "* at 70°, partly along the stream *"),
+        (turned(0.33), "* at 71°, nearly perpendicular to the *"),
+        (turned(-0.33), "* at 109°, nearly perpendicular to the *"),
+        (turned(-0.35), "* at 110°, partly against the stream *"),
+        (post, "Block 1, feed-forward, *; the norm rescales the sum to *. The *"),
     ]
     must_say(wanted)
 
@@ -364,7 +366,7 @@ test_bad_states_say_why = refusals(
     BlockFlow,
     ({"prompt": ""}, "prompt must be 1 to 64 tokens, got 0"),
     ({"prompt": "a b " * 40}, r"prompt must be 1 to 64 tokens, got \d+"),
-    ({"prompt": "a" * 301}, "at most 300 signs, got 301; show its end"),
+    ({"prompt": "a" * 301}, "at most 300 characters, got 301; show its end"),
     ({"prompt": "a\ud800"}, "must be valid Unicode: .*lone surrogate"),
     ({"position": 64}, r"position must be one number from 0 to 63, got \[64\]"),
     ({"selected": [9]}, r"selected must be one number from 0 to 8, got \[9\]"),
@@ -412,8 +414,8 @@ def opened(live):
 def test_the_readers_own_prompt_is_answered_by_the_page(live):
     page = live(BlockFlow())
     line = page.locator(".coming").inner_text()
-    assert "unseen text: 1.8535 bits per byte, before 1.85" in line
-    assert line.endswith("knowing nothing is 8.")
+    assert "unseen text: 1.8535 bits per byte instead of 1.85" in line
+    assert line.endswith("a uniform guess scores 8.")
     for prompt in ("The method is cal", "a", "two dots means up one pack"):
         page.get_by_label("Your prompt").fill(prompt)
         assert page.said() == said_of(BlockFlow(prompt))
@@ -449,7 +451,7 @@ def test_a_prompt_that_cannot_be_read_is_kept_and_explained(live):
     status = page.locator(".controls [role=status]")
     assert status.inner_text() == (
         "A prompt must be 1 to 300 characters, this one has 0: type a letter. "
-        "Shown is the prompt before."
+        "The previous prompt is shown."
     )
     assert field.input_value() == ""
     field.fill("I")
@@ -489,14 +491,14 @@ def test_ones_own_deepest_model_fits_a_phone_until_the_books_model_is_asked(live
     book = said_of(BlockFlow("the theme " * 12))
     page = live(own, model=None, **PHONE)
     assert page.said() == said_of(own)
-    assert page.get_by_text("Numbers from Python: your own model.").is_visible()
+    assert page.get_by_text("These numbers come from your own model.").is_visible()
     assert page.get_by_label("Your prompt").is_disabled()
     assert page.locator("[data-row]").count() == 25
     assert page.wide() <= 320
     loaded = "performance.getEntriesByType('resource').map((file) => file.name).join()"
     assert "weights" not in page.evaluate(loaded)
     page.locator("[data-row]").last.click()  # a row that the book's model has not
-    page.push("Ask the book's model")
+    page.push("Use the book's model")
     runs(page.page)
     assert "weights" in page.evaluate(loaded)
     assert page.said_at_rest() == book
@@ -531,9 +533,9 @@ def test_the_norm_switch_shows_the_other_stack_and_what_is_seen_is_explained(liv
     page = live(BlockFlow())
     caption, picture = page.locator("p.stack"), page.locator("svg[role=img]")
     said = caption.inner_text()
-    assert "grows about like the root of depth, 2.0 to 24.6 in 12" in said
-    assert "On the whole, though not each time, additions count less" in said
-    assert "the first is 87 % as long as stream + addition, the last 22 %." in said
+    assert "roughly with the square root of depth, from 2.0 to 24.6 in 12" in said
+    assert "On the whole, though not at every step, additions matter less" in said
+    assert "the first has 87 % of the length of the sum, the last 22 %." in said
     shares = random_stacks()["pre"]["shares"]
     assert [percent(shares[at]) for at in (0, -1)] == ["87 %", "22 %"]
     root = picture.locator(".root")
@@ -541,15 +543,18 @@ def test_the_norm_switch_shows_the_other_stack_and_what_is_seen_is_explained(liv
     before = page.top_of(".foot")
     page.get_by_label("post-norm").check()
     page.said()
-    assert "puts the stream back to the same length, 8.0." in caption.inner_text()
+    assert "resets the stream to the same length, 8.0." in caption.inner_text()
     assert picture.get_attribute("aria-label") == caption.inner_text()
     assert root.get_attribute("d") == ""
     assert page.top_of(".foot") == before
     note = page.locator(".title small").first.inner_text()
-    assert "at 0° more of the same, at 90° all new, beyond it takes away. " in note
-    assert note.endswith("The lens reads as if at the end")
+    assert (
+        "at 0° more of the same, at 90° something new, beyond that it subtracts. "
+        in note
+    )
+    assert note.endswith("reads each depth as if it were the last")
     tip = page.locator(".try").first.inner_text()
-    assert "the bold bar (bold: what it ends with)?" in tip
+    assert "the final answer (bold)?" in tip
 
 
 END = """say => { const range = document.createRange();
@@ -579,7 +584,7 @@ def test_a_finger_can_do_what_is_to_be_tried(live):
     page.locator(".options label", has_text="post-norm").tap()
     page.said()
     caption = page.locator("p.stack").inner_text()
-    assert "puts the stream back to the same length, 8.0." in caption
+    assert "resets the stream to the same length, 8.0." in caption
 
 
 def test_the_followed_token_is_in_sight_and_those_out_of_sight_are_hinted_at(live):

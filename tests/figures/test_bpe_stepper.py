@@ -134,30 +134,30 @@ def test_the_story_of_the_first_text():
     before, later, end = shown_all([BPEStepper(step=n) for n in (0, 11, MOST_MERGES)])
     assert before.sentence == (
         "Before any merge, 83 bytes are 83 tokens: 1.00 bytes per token. Next, the "
-        "most frequent pair: “e” + “n”, 6 times (of 3 such pairs, the one with the "
-        "smallest ids), becomes 256 “en”."
+        "most frequent pair, “e” + “n” (6 times; of 3 tied pairs, the one with the "
+        "smallest ids), becomes token 256, “en”."
     )
     assert later.rows[0] == ["bytes", "", "", "", "", "", 83, "1.00"]
     assert later.rows[7] == ["merge 7: 262", "“tw”", "“enty”", 259, 258, 3, 51, "1.63"]
     assert later.rows[11][:3] == ["merge 11: 266", "“␣”", "“twenty”"]
     assert end.sentence.startswith("After 20 merges, 83 bytes are 23 tokens: ")
-    assert end.sentence.endswith("No pair is left: each word is one token.")
+    assert end.sentence.endswith("No pairs are left: each word is one token.")
 
 
 # A bar stands where a sentence begins and ends.
 SAID = [
-    ("", 0, [], "|There is no text. Type one: its bytes are the first tokens.|"),
+    ("", 0, [], "|The text is empty. Type one: its bytes are the first tokens.|"),
     ("a", 0, [], "|Before any merge, 1 byte is 1 token: 1.00 bytes per token. "),
     ("abab", 1, [], "|After 1 merge, 4 bytes are 2 tokens: 2.00 bytes per token. "),
-    ("abab", 1, [], "pair: “ab” + “ab”, 1 time, becomes 257 “abab”.|"),
+    ("abab", 1, [], "pair, “ab” + “ab” (1 time), becomes token 257, “abab”.|"),
     ("abab", 0, [97, 98], "leave 2 tokens, 2.00 bytes per token. It is merged next.|"),
-    ("abab", 0, [98, 97], "|“b” + “a”, 1 time, is number 2 of 2 pairs. Merged, it"),
-    ("abab", 0, [98, 97], "3 tokens, 1.33 bytes per token; the first pair leaves 2.|"),
-    ("abab", 0, [97, 300], "|“a” + token 300 stand nowhere side by side at this"),
+    ("abab", 0, [98, 97], "|“b” + “a” occurs 1 time, rank 2 of 2 pairs. Merging it"),
+    ("abab", 0, [98, 97], "3 tokens, 1.33 bytes per token; the top pair leaves 2.|"),
+    ("abab", 0, [97, 300], "|“a” + token 300 do not occur side by side at this"),
     ("東東", 1, [], "bytes 9D B1"),
     ("東東", 0, [0xB1, 0xE6], "byte B1 + byte E6"),
-    ("東東", 1, [0xE6, 256], "byte E6 + bytes 9D B1, 2 times, is number 1 of"),
-    ("東東", 2, [257, 257], "“東” + “東”, 1 time, is number 1 of 1 pair. "),
+    ("東東", 1, [0xE6, 256], "byte E6 + bytes 9D B1 occurs 2 times, rank 1 of"),
+    ("東東", 2, [257, 257], "“東” + “東” occurs 1 time, rank 1 of 1 pair. "),
     ("東東", 2, [257, 257], "leave 1 token, 6.00 bytes per token. It is merged"),
 ]
 
@@ -221,7 +221,7 @@ def test_plus_and_minus_step_from_the_list(live):
     for key, count in [("+", 1), ("+", 2), ("-", 1), ("-", 0), ("-", 0)]:
         page.press(key)
         assert page.locator("output").inner_text() == str(count)
-    assert "“e” + “n”, 6 times, is number 1 of" in page.said()
+    assert "“e” + “n” occurs 6 times, rank 1 of" in page.said()
 
 
 def test_words_keep_their_letters_in_place_while_stepping(live):
@@ -276,16 +276,16 @@ def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(live)
     page.grid().focus()
     page.press("Enter")
     held = page.said()
-    assert held.startswith("“e” + “n”, 6 times, is number 1")
-    assert "Held" not in held
+    assert held.startswith("“e” + “n” occurs 6 times, rank 1")
+    assert "Pinned" not in held
     assert page.evaluate(RINGS) == ["2.5px", "2.5px"]
-    assert page.press("ArrowDown").startswith("“n” + “t”, ")
-    assert page.said().endswith(". Held: “e” + “n”.")
+    assert page.press("ArrowDown").startswith("“n” + “t” occurs ")
+    assert page.said().endswith(". Pinned: “e” + “n”.")
     assert page.evaluate(RINGS) == ["1px", "2.5px"]
     assert page.press("Tab") == held
     assert page.press("Shift+Tab", "Escape").startswith("Before any merge, ")
-    assert page.press("ArrowUp", "ArrowDown").startswith("“n” + “t”, ")
-    assert "Held" not in page.said()
+    assert page.press("ArrowUp", "ArrowDown").startswith("“n” + “t” occurs ")
+    assert "Pinned" not in page.said()
 
 
 def test_the_border_of_the_first_cell_is_not_cut_on_a_phone(live):

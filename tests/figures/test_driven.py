@@ -65,9 +65,9 @@ def test_controls_are_needed_and_have_values():
 def test_a_page_says_what_was_asked_and_a_notebook_shows_the_controls(driven):
     bundle, figure = driven._repr_mimebundle_(), driven.figure
     assert figure.html() in bundle["text/html"]
-    said = "controls for length, width stand here, and each change asks the function"
+    said = "controls for length, width appear here, and every change calls the function"
     assert f"{said} clocks above" in bundle["text/html"]
-    assert "stored for length = 12, width = 8." in bundle["text/html"]
+    assert "stored answer for length = 12, width = 8." in bundle["text/html"]
     assert bundle["text/plain"] == f"clocks(length=12, width=8) drives {figure}"
     view = bundle["application/vnd.jupyter.widget-view+json"]
     assert view["model_id"] == driven.box.model_id

@@ -138,8 +138,8 @@ def test_the_plane_is_that_of_the_largest_spread(pairs):
 
 def test_the_table_says_the_step():
     one, many = shown_all([EmbeddingLookup([*"ab"], ROWS), EmbeddingLookup(step=40)])
-    assert one.table["caption"] == "The table, and the nearest word of each"
-    caption = "The table after step 40, and the nearest word of each"
+    assert one.table["caption"] == "The table, and each word’s nearest neighbor"
+    caption = "The table after step 40, and each word’s nearest neighbor"
     assert many.table["caption"] == caption
     assert many.table["header"] == ["word", "row", *"012345", "nearest", "cosine"]
 
@@ -154,15 +154,15 @@ def near(word: str, index: int) -> str:
 
 
 TWO = {"words": ["a", "b"], "tables": ROWS}
-COPIED = "5 words: rows 19, 0, 28, 19, 1 of the table, copied, are the output."
-GROUP = "the nearest row is of the same group for"
-TRAINED = f" After step 200, {GROUP} 27 of 27 words, before training for 7."
+COPIED = "5 words: the output copies rows 19, 0, 28, 19, 1 of the table."
+GROUP = "the nearest row is in the same group for"
+TRAINED = f" After step 200, {GROUP} 27 of 27 words (before training: 7)."
 ONE_HOT = {"view": "one-hot"}
 EQUAL = {"words": [*"abcd"], "tables": [[1, 0], [0, 0], [2, 0], [3, 0]]}
 NUMBER = shipped()["tables"][-1][9][1]
-TEN = f"“ten” is row 9; its number 1 is {NUMBER:.2f}."
+TEN = f"“ten” is row 9; its entry 1 is {NUMBER:.2f}."
 NEAR_TEN = (
-    f" Nearest by cosine after step 200: {near('ten', -1)}; before training "
+    f" Nearest by cosine after step 200: {near('ten', -1)}; before training: "
     f"{near('ten', 0)}."
 )
 
@@ -172,25 +172,27 @@ def test_what_is_said():
         COPIED + TRAINED: {},
         f"{COPIED} Before training, {GROUP} 7 of 27 words.": {"step": 0},
         "No word is looked up." + TRAINED: {"tokens": []},
-        "1 word: row 3 of the table, copied, is the output." + TRAINED: {"tokens": [3]},
-        "5 one-hot rows times W: in each sum of 29 products, 28 have a factor 0, and "
-        "the output is the same rows." + TRAINED: ONE_HOT,
-        "1 one-hot row times W: in each sum of 2 products, 1 have a factor 0, and the "
-        "output is the same rows.": TWO | ONE_HOT | {"tokens": [1]},
+        "1 word: the output copies row 3 of the table." + TRAINED: {"tokens": [3]},
+        "5 one-hot rows times W: in each sum, 28 of the 29 products are 0, so the "
+        "output "
+        "is the same rows." + TRAINED: ONE_HOT,
+        "1 one-hot row times W: in each sum, 1 of the 2 products are 0, so the "
+        "output is "
+        "the same rows.": TWO | ONE_HOT | {"tokens": [1]},
         f"No word is looked up. {GROUP.capitalize()} 2 of 2 words.": TWO
         | {"groups": ["x", "x"], "tokens": []},
         TEN + NEAR_TEN: {"selected": [9, 1]},
         f"{TEN} It is not in your text.{NEAR_TEN}": ONE_HOT | {"selected": [9, 1]},
-        f"{TEN} Its one-hot row: a 1 at place 9, 28 zeros.{NEAR_TEN}": ONE_HOT
+        f"{TEN} Its one-hot row: a 1 at index 9, 28 zeros.{NEAR_TEN}": ONE_HOT
         | {"selected": [9, 1], "tokens": [9]},
-        "“a” is row 0; its number 1 is 2.00. Its one-hot row: a 1 at place 0, 1 zero. "
+        "“a” is row 0; its entry 1 is 2.00. Its one-hot row: a 1 at index 0, 1 zero. "
         "Nearest by cosine: “b” 0.98.": TWO
         | ONE_HOT
         | {"selected": [0, 1], "tokens": [0]},
         # of equal rows the first is nearest, and zeros are near nothing
-        "“d” is row 3; its number 0 is 3.00. Nearest by cosine: “a” 1.00, “c” 1.00, "
+        "“d” is row 3; its entry 0 is 3.00. Nearest by cosine: “a” 1.00, “c” 1.00, "
         "“b” 0.00.": EQUAL | {"selected": [3, 0]},
-        "“b” is row 1; its number 0 is 0.00. Nearest by cosine: “a” 0.00, “c” 0.00, "
+        "“b” is row 1; its entry 0 is 0.00. Nearest by cosine: “a” 0.00, “c” 0.00, "
         "“d” 0.00.": EQUAL | {"selected": [1, 0]},
     }
     must_say((EmbeddingLookup(**state), said) for said, state in wanted.items())
@@ -296,7 +298,7 @@ test_bad_states_say_why = refusals(
     ({"tables": [[float("nan"), 1], [1, 1]]}, "hold finite numbers, got nan"),
     ({"tables": np.ones((3, 60, 16))}, "at most 2400 numbers in all, got 2880; sh"),
     ({"tables": ROWS, "steps": [0, 1]}, "one for each of 1 tables, got .*update"),
-    ({"tables": [ROWS, ROWS], "steps": [5, 2]}, r"must rise .* got \[5, 2\]"),
+    ({"tables": [ROWS, ROWS], "steps": [5, 2]}, r"must increase .* got \[5, 2\]"),
     ({"groups": ["a"]}, r"group for each of 29 words, or be \[\], got 1"),
     ({"tokens": [0] * 7}, r"at most 6 rows from 0 to 28, got \[0, 0"),
     ({"selected": [1]}, r"of a table of 29 x 6, or \[\], got \[1\]"),
@@ -418,7 +420,7 @@ def test_signs_and_shades_that_there_are_have_a_legend(live):
     assert set(looks) == set(looks[29:])
     page = live(EmbeddingLookup([*"ab"], ROWS, groups=["x", "y"]))
     texts = page.locator(".picture svg").first.text_content()
-    assert "chosen" in texts
+    assert "selected" in texts
     assert "no group" not in texts
 
 
@@ -474,7 +476,7 @@ def test_a_table_of_ones_own_has_no_training_and_says_nothing_of_ours(live):
     assert figure.about == ""
     page = live(figure)
     assert page.get_by_label("Training").is_hidden()
-    assert page.said() == "2 words: rows 0, 1 of the table, copied, are the output."
+    assert page.said() == "2 words: the output copies rows 0, 1 of the table."
     assert note(page) == ""
 
 

@@ -116,7 +116,9 @@ def test_of_two_in_an_address_the_last_is_shown(visit, put, figure, name):
 def test_reset_is_promised_only_where_it_helps(live, figure, name):
     page = live(placeholder(name, figure.state() | EXAMPLES[name].bad))
     error = page.locator(".error")
-    expect(error).to_contain_text(". It came so; make it anew in Python.")
+    expect(error).to_contain_text(
+        ". It was stored this way; create it again in Python."
+    )
     expect(error).not_to_contain_text("Reset")
 
 

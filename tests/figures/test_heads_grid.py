@@ -187,41 +187,42 @@ def ask_page(figures, packed=b"", **traits):
 
 FOUR = [[0, 0], [0, 1], [1, 2], [1, 3]]
 NAMED = "layer 0, head 0; layer 0, head 1; layer 1, head 2; layer 1, head 3"
-LOOKS = "Layer 0, head 2 looks most at the token before"
-FOLLOWS = "layer 1, head 3 at the token after the earlier copy"
+MOST = "Layer 0, head 2 attends most to the previous token"
+FOLLOWS = "layer 1, head 3 to the token after its earlier copy"
 HELD = (
-    "induction 0.88, token before 0.06, entropy 0.48 nats. Off alone, it changes the "
-    "loss from 0.07 to 0.29."
+    "induction 0.88, previous token 0.06, entropy 0.48 nats. Switched off alone, it "
+    "changes the loss from 0.07 to 0.29."
 )
 SAID = {
     "With all 8 heads on, the loss on the second copy is 0.07 nats per token, 4.16 on "
-    f"the first. {LOOKS} (0.78), {FOLLOWS} (0.95).": {},
-    f"Off: {NAMED}. The loss on the second copy is 3.82 nats per token, with all heads "
-    f"on 0.07. {LOOKS} (0.78), {FOLLOWS} (0.93).": {"off": FOUR},
+    f"the first. {MOST} (0.78), {FOLLOWS} (0.95).": {},
+    f"Off: {NAMED}. The loss on the second copy is 3.82 nats per token (0.07 with all "
+    f"heads on). {MOST} (0.78), {FOLLOWS} (0.93).": {"off": FOUR},
     "Off: layer 0, head 0; layer 0, head 1; layer 1, head 0; layer 1, head 2 and 1 "
-    "more. The loss on the second copy is 5.05 nats per token, with all heads on 0.07. "
-    f"{LOOKS} (0.78), {FOLLOWS} (0.93).": {"off": [*FOUR, [1, 0]]},
-    f"With all 8 heads on, the loss is 3.89 nats per token. {LOOKS} (0.85).": {
+    "more. The loss on the second copy is 5.05 nats per token (0.07 with all heads "
+    "on). "
+    f"{MOST} (0.78), {FOLLOWS} (0.93).": {"off": [*FOUR, [1, 0]]},
+    f"With all 8 heads on, the loss is 3.89 nats per token. {MOST} (0.85).": {
         "ids": [5, 5, 6]
     },
     f"Layer 1, head 0, off: {HELD}": {"off": [[1, 0]], "selected": [1, 0]},
-    f"Layer 1, head 0: {HELD} Now off: layer 1, head 3; loss 2.58.": {
+    f"Layer 1, head 0: {HELD} Off now: layer 1, head 3; loss 2.58.": {
         "off": [[1, 3]],
         "selected": [1, 0],
     },
-    f"Layer 1, head 0, off: {HELD} Now off: layer 1, head 0; layer 1, head 3; "
+    f"Layer 1, head 0, off: {HELD} Off now: layer 1, head 0; layer 1, head 3; "
     "loss 1.95.": {"off": [[1, 0], [1, 3]], "selected": [1, 0]},
-    "Layer 0, head 1: token before 0.42, entropy 0.59 nats. Off alone, it changes the "
-    "loss from 3.89 to 3.85.": {"ids": [5, 5, 6], "selected": [0, 1]},
-    "Query 13 “j” and key 4 “t”, the token after the earlier copy: layer 1, head 3 "
+    "Layer 0, head 1: previous token 0.42, entropy 0.59 nats. Switched off alone, it "
+    "changes the loss from 3.89 to 3.85.": {"ids": [5, 5, 6], "selected": [0, 1]},
+    "Query 13 “j” and key 4 “t”, the token after its earlier copy: layer 1, head 3 "
     "gives it 97 %; layer 0, head 2 gives it 0 %.": {"pair": [13, 4]},
-    "Query 5 “a” and key 4 “t”, the token before: layer 1, head 3 gives it less than "
+    "Query 5 “a” and key 4 “t”, the previous token: layer 1, head 3 gives it less than "
     "1 %; layer 0, head 2 gives it 80 %.": {"pair": [5, 4]},
-    "Query 10 “l” and key 1 “r”, the token after the earlier copy: layer 1, head 3 "
+    "Query 10 “l” and key 1 “r”, the token after its earlier copy: layer 1, head 3 "
     "gives it 72 %; layer 0, head 2 gives it less than 1 %.": {"pair": [10, 1]},
     "Query 9 “v” and key 0 “l”: layer 1, head 3 gives it 0 %; layer 0, head 2 gives it "
     "0 %.": {"pair": [9, 0]},  # before the second copy, nothing follows an earlier one
-    "Query 3 “j” may not look at key 4 “t”, which comes later.": {"pair": [3, 4]},
+    "Query 3 “j” may not attend to key 4 “t”, which comes later.": {"pair": [3, 4]},
 }
 
 
@@ -295,8 +296,8 @@ def in_order(figure, scores, alone):
 def test_the_table_says_each_head_in_the_order_of_the_sort(pages):
     for figure, _, answer in pages:
         scores, alone = answer["scores"], answer["alone"]
-        names = ["entropy", "token before", "induction"][: len(scores[0][0])]
-        heading = ["head", "now", *names, "loss, off alone"]
+        names = ["entropy", "previous token", "induction"][: len(scores[0][0])]
+        heading = ["head", "now", *names, "loss with it off"]
         assert answer["table"]["header"] == heading
         assert answer["table"]["rows"] == [
             [f"layer {i}, head {j}", "off" if [i, j] in figure.off else "on"]
@@ -437,7 +438,7 @@ test_bad_states_say_why = refusals(
     ({"ids": [1, 64], "tokens": ["a", "b"]}, r"ids must be .* from 0 to 63, got \["),
     ({"ids": [1, -1]}, "ids must be .* from 0 to 63, got"),
     ({"ids": [1]}, "tokens must be 2 to 32, got 1"),
-    ({"ids": [1, 2, 3], "tokens": ["a", "b"]}, "equally many, got 3 and 2; change"),
+    ({"ids": [1, 2, 3], "tokens": ["a", "b"]}, "the same length, got 3 and 2; change"),
     ({"off": [[2, 0]]}, rf"off {NAMES} \[2, 0\]"),
     ({"off": [[0, 4]]}, r"off must .* 2 layers and 4 heads.* got \[0, 4\]"),
     ({"off": [[0]]}, rf"off {NAMES} \[0\]"),
@@ -460,11 +461,11 @@ test_bad_states_say_why = refusals(
 @pytest.mark.parametrize(
     ("part", "value", "message"),
     [
-        ("maps", [], r"layers must have equally many heads, got \[\]"),
-        ("maps", [[], []], r"equally many heads, got \[0, 0\]"),
-        ("maps", [[[1] * 6], [[1] * 6] * 2], r"equally many heads, got \[1, 2\]"),
+        ("maps", [], r"layers must have the same number of heads, got \[\]"),
+        ("maps", [[], []], r"same number of heads, got \[0, 0\]"),
+        ("maps", [[[1] * 6], [[1] * 6] * 2], r"same number of heads, got \[1, 2\]"),
         ("maps", [[[1] * 5 + [10_001]] * 4] * 2, "from 0 to 10000, got 10001"),
-        ("maps", [[[1] * 5 + [0.5]] * 4] * 2, "whole numbers .*, got 0.5"),
+        ("maps", [[[1] * 5 + [0.5]] * 4] * 2, "integers .*, got 0.5"),
         ("scores", [[[1.0] * 3] * 4] * 2, "scores must be as many as .*, got .*3, 3"),
     ],
 )
@@ -476,7 +477,7 @@ def test_bad_stored_numbers_say_why(part, value, message):
 def test_more_than_one_sequence_is_refused():
     with pytest.raises(ValueError, match="ids must be one sequence, got 2"):
         HeadsGrid.of(MODEL, torch.tensor([[1, 2], [3, 4]]))
-    with pytest.raises(ValueError, match="ids must be whole numbers from 0 to 63"):
+    with pytest.raises(ValueError, match="ids must be integers from 0 to 63"):
         HeadsGrid.of(MODEL, [1, 64])
 
 
@@ -512,7 +513,7 @@ def test_the_lesson_a_head_is_switched_off_and_the_loss_jumps(live):
     assert switch(page, 1, 0) == said_of(both)  # no number of this pair was stored
     page.button("Switch layer 1, head 0 on").focus()
     said = page.press("Tab", "Enter")  # on "All on"
-    assert "Now off" not in said
+    assert "Off now" not in said
     assert page.locator("g.off").count() == 0
 
 
@@ -556,7 +557,7 @@ def test_the_held_map_is_told_from_the_compared_one_by_frames(live):
     assert wide > narrow
     names = [m.get_attribute("aria-label") for m in page.locator(".shown").all()]
     assert [name[:15] for name in names] == ["Layer 0, head 2", "Layer 1, head 3"]
-    assert page.get_by_text("Framed: shown large below").is_visible()
+    assert page.get_by_text("Framed: enlarged below").is_visible()
 
 
 def test_space_switches_a_head_by_keyboard_alone(live):
@@ -573,7 +574,7 @@ def test_space_switches_a_head_by_keyboard_alone(live):
 def test_space_in_a_large_map_switches_its_head_and_scrolls_nothing(live):
     page = live(HeadsGrid(), width=360, height=600)
     off = []
-    for label, head in (("The head on show", [1, 3]), ("The other head", [0, 2])):
+    for label, head in (("The selected head", [1, 3]), ("The compared head", [0, 2])):
         grid = page.get_by_role("grid", name=label)
         grid.locator("[role=gridcell]").focus()
         page.said()
@@ -643,7 +644,7 @@ def test_pythons_own_model_wins_and_asks_for_no_other(visit, put):
     figure = HeadsGrid.of(sharp(models()[0]), [1, 2, 3, 1, 2, 3], list("abcabc"))
     page.open(put(figure.html()))
     assert page.said() == said_of(figure)
-    assert "Numbers by Python" in page.locator(".coming").inner_text()
+    assert "Computed in Python" in page.locator(".coming").inner_text()
     assert not [url for url in asked if "weights" in url]
     page.locator("[data-row]").first.click()
     page.mouse.move(0, 0)
@@ -656,11 +657,11 @@ def test_two_maps_are_compared_and_a_pair_is_held_in_both(live):
     compare = page.get_by_label("Compare with")
     compare.select_option(label="layer 1, head 1")
     cell = "[role=grid][aria-label^='{}'] [data-row]"
-    page.locator(cell.format("The head on show")).focus()
+    page.locator(cell.format("The selected head")).focus()
     down, right = ["ArrowDown"] * 13, ["ArrowRight"] * 4
     said = page.press("End", "ArrowLeft", *down, "Home", *right, "Enter")
     assert said == said_of(HeadsGrid(shown=[[1, 3], [1, 1]], pair=[13, 4]))
-    other = page.locator(cell.format("The other head"))
+    other = page.locator(cell.format("The compared head"))
     assert other.get_attribute("aria-selected") == "true"
     compare.select_option(label="nothing")
     assert not other.is_visible()
@@ -740,4 +741,4 @@ def test_longer_names_that_are_left_out_are_said_to_be(live):
     page = live(HeadsGrid(ids=ids, shown=[[1, 3]]), **PHONE)
     assert letters(page)[::2] == [str(token) for token in ids[::2]]
     assert set(letters(page)[1::2]) == {""}
-    assert page.get_by_text("every 2nd token is named").is_visible()
+    assert page.get_by_text("every 2nd token labeled").is_visible()

@@ -81,6 +81,6 @@ def test_a_model_that_is_not_there_is_said_to_be_missing(visit, inference_site):
     visited = visit()
     page = visited.open(inference_site, live=False)
     said = page.evaluate(REFUSED, "../nobody")
-    assert said == 'the model "../nobody" did not come'
+    assert said == 'the model "../nobody" did not load'
     assert all("404" in error for error in visited.errors)  # the browser's own words
     visited.errors.clear()

@@ -191,24 +191,24 @@ def test_the_table_holds_what_pytorch_counts_and_the_cache_stores():
         [s, first + s, again[s], fresh[s], (first + s) * each, said, said, "0.0000"]
         for s, said in enumerate(figure.picks[:3])
     ]
-    rows.append(["in all", "", sum(again), sum(fresh), (first + 2) * each, "", "", ""])
+    rows.append(["total", "", sum(again), sum(fresh), (first + 2) * each, "", "", ""])
     table = shown(figure).table
     assert table["rows"][:4] == rows
     assert ", ".join(table["header"]) == (
-        "step, tokens, multiply-adds without, multiply-adds with, bytes kept, "
-        "picked without, picked with, largest difference"
+        "step, tokens, multiply-adds, no cache, multiply-adds, cache, cache (bytes), "
+        "picked, no cache, picked, cache, largest logit difference"
     )
 
 
 @pytest.mark.parametrize(
     ("cell", "said"),
     [
-        ([0, 2, 6], "may not look at key 6 “ld”: computed, then masked."),
-        ([1, 3, 3], "was computed in the prefill, and nothing of it is kept: no"),
-        ([1, 8, 1], "was computed in step 1, and nothing of it is kept: no later"),
+        ([0, 2, 6], "may not attend to key 6 “ld”: computed, then masked."),
+        ([1, 3, 3], "was computed in the prefill, then discarded: later"),
+        ([1, 8, 1], "was computed in step 1, then discarded: later"),
         ([1, 12, 3], "and the kept key 3 “"),
         ([1, 12, 12], "and key 12 “"),
-        ([0, 2, 1], "computed 6 times by now."),
+        ([0, 2, 1], "computed 6 times so far."),
     ],
 )
 def test_each_kind_of_cell_says_what_became_of_it(cell, said):
@@ -222,7 +222,7 @@ def test_each_kind_of_cell_says_what_became_of_it(cell, said):
 def test_what_is_left_out_and_a_short_room_are_said(answers):
     _, page = next(pair for pair in answers if pair[0].prompt == "a" * 60)
     count = len(shipped().tokenizer.encode("a" * 60))
-    said = f"Prefill: both sides read the first {MOST} of {count} tokens, "
+    said = f"Prefill: both sides process the first {MOST} of {count} tokens, "
     assert page.sentence.startswith(said)
     figure = KVCacheStepper()
     figure.sizes = {**figure.sizes, "max_len": 14}
@@ -302,22 +302,23 @@ def test_python_stores_what_the_model_writes_with_and_without_a_cache():
 
 def test_the_lesson():
     assert said_of(KVCacheStepper()) == (
-        "Step 5 of 8: without a cache, all 13 tokens are computed, 9.82M "
-        "multiply-adds; with it, only the last: 816k, a factor of 12.0 less. It keeps "
-        "26.6 kB of keys and values. The logits differ by less than 0.0001, and both "
+        "Step 5 of 8: without a cache, all 13 tokens are computed (9.82M "
+        "multiply-adds); with one, only the last (816k, 12.0 times fewer). The cache "
+        "holds 26.6 kB of keys and values. The logits differ by less than 0.0001, "
+        "and both "
         "pick “.”."
     )
     assert said_of(KVCacheStepper(bug=True)).endswith(
-        "But each new token stands at position 0: the logits differ by up to "
+        "But each new token is given position 0: the logits differ by up to "
         "8.58, and step 4 wrote “␣value” instead of “␣object”."
     )
     assert said_of(KVCacheStepper(memory="llama-3.2-1b", selected=[2, 1, 16])) == (
-        "Llama 3.2 1B with 8 key/value heads for 32 heads (GQA, as it is): 32,768 "
-        "bytes a token in bfloat16, so 131,072 tokens keep 4.29 GB."
+        "Llama 3.2 1B with 8 key/value heads for 32 heads (GQA, as built): 32,768 "
+        "bytes per token in bfloat16, so 131,072 tokens take 4.29 GB."
     )
     assert said_of(KVCacheStepper(memory="gpt2-small", selected=[2, 2, 8])) == (
-        "GPT-2 small with 1 key/value head for 12 heads (MQA, if it were so): 3,072 "
-        "bytes a token in bfloat16, so 512 tokens keep 1.57 MB."
+        "GPT-2 small with 1 key/value head for 12 heads (MQA, hypothetical): 3,072 "
+        "bytes per token in bfloat16, so 512 tokens take 1.57 MB."
     )
 
 
@@ -509,11 +510,11 @@ def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(live):
     note = page.locator("label", has=field(page)).locator("small")
     assert note.inner_text() == "At most 16 tokens are read."
     assert note.bounding_box()["y"] - field(page).bounding_box()["y"] < 60
-    said = f"Prefill: both sides read the first {MOST} of {count} tokens, "
+    said = f"Prefill: both sides process the first {MOST} of {count} tokens, "
     assert page.said().startswith(said)
     top = legend(page).bounding_box()["y"]
     field(page).fill("abc")
-    assert page.said().startswith("Prefill: both sides read the whole prompt, ")
+    assert page.said().startswith("Prefill: both sides process the whole prompt, ")
     assert legend(page).bounding_box()["y"] == top
     field(page).fill("a" * 40)
     said = page.push("Step", STEPS)
@@ -527,7 +528,7 @@ def test_a_prompt_that_is_too_long_is_cut_and_an_empty_one_is_said(live):
     page.grid().click()
     assert page.locator(".error").is_hidden()
     field(page).fill("x")
-    assert page.said().startswith("Prefill: both sides read the whole prompt, 804k")
+    assert page.said().startswith("Prefill: both sides process the whole prompt, 804k")
     assert "n = T = 1" in equation.inner_text()
 
 
@@ -541,7 +542,7 @@ def test_link_brings_an_own_prompt_back_even_without_the_model(live, visit):
     again.goto(link)
     again.wait_for_selector(READY)
     assert again.said() == said
-    again.locator(".coming", has_text="did not come").wait_for()
+    again.locator(".coming", has_text="did not load").wait_for()
     again.errors.clear()
 
 
@@ -571,13 +572,13 @@ def test_a_finger_can_do_what_is_to_be_tried_and_ask_for_the_memory(live):
     assert [text.split()[0] for text in texts] == ["without", "with"]
     assert texts[0].endswith("␣the value of the object. For instance")
     assert "␣the value of the value of" in texts[1]
-    assert page.get_by_text("✗ other logits").is_visible()
+    assert page.get_by_text("✗ different logits").is_visible()
     bug(page).tap()
-    assert page.get_by_text("✓ the same logits").is_visible()
+    assert page.get_by_text("✓ same logits").is_visible()
     memory = page.locator(".panel").last
     for model in ("manual-lm", "Llama 3.2 1B"):
         memory.get_by_label("Memory of").select_option(label=model)
-        assert "bytes a token (GQA)" in memory.inner_text()
+        assert "bytes per token (GQA)" in memory.inner_text()
         memory.scroll_into_view_if_needed()
         box = memory.locator("svg").bounding_box()
         page.touchscreen.tap(box["x"] + 200, box["y"] + 12)
@@ -592,7 +593,7 @@ def test_what_the_bug_changes_is_seen_above_the_sentence(visit, put):
     bug(page).evaluate("bug => scrollBy(0, bug.getBoundingClientRect().top - 125)")
     told = page.locator(".told").bounding_box()
     assert told["y"] + told["height"] == pytest.approx(720, abs=1)
-    for seen in (page.locator("p.token").last, page.get_by_text("✗ other")):
+    for seen in (page.locator("p.token").last, page.get_by_text("✗ different")):
         box = seen.bounding_box()
         assert box["y"] + box["height"] <= told["y"]
 
@@ -701,7 +702,7 @@ def test_the_code_says_whether_the_logits_are_the_same(live):
     right = "model(tokens)[:, -1] == model(tokens[:, -1:], cache=cache)[:, -1]"
     assert code.inner_text() == right
     bug(page).check()
-    assert page.get_by_text("✗ other logits").is_visible()
+    assert page.get_by_text("✗ different logits").is_visible()
     page.said()
     assert code.inner_text() == right.replace("==", "!=")
     bug(page).uncheck()
@@ -727,8 +728,8 @@ BANDS = """() => {
 def test_no_band_is_empty_and_the_mark_of_the_memory_is_whole(live, width):
     page = live(KVCacheStepper(), width=width, height=800)
     line = page.locator(".coming").inner_text()
-    assert "(int8). Rounding makes it 0.01 % worse at unseen text: 1.8535 bits" in line
-    assert "bits per byte, before 1.8533; knowing nothing is 8." in line
+    assert "(int8). Rounding makes it 0.01 % worse on unseen text: 1.8535 bits" in line
+    assert "bits per byte instead of 1.8533; a uniform guess scores 8." in line
     around, below = page.evaluate(BANDS)
     assert around <= 12
     assert below < 10
@@ -763,7 +764,7 @@ def test_numbers_of_the_table_stay_in_one_line(live):
 
 def test_memory_speaks_of_the_chosen_model_and_plus_leaves_its_point(live):
     page = live(KVCacheStepper())
-    assert "; on both sides, + and − step" in page.locator(".keys").inner_text()
+    assert "; + and − step on both sides" in page.locator(".keys").inner_text()
     sides = page.locator(".panel")
     for view in (0, 1):  # a wide window shows all tokens
         shown = sides.nth(view).evaluate(WINDOW)

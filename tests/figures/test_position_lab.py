@@ -137,7 +137,7 @@ SLOPE = float(alibi_slopes(8)[1])
 LEARNED = {"kind": "learned", "rows": [[0.5, 0.25]] * 8}
 FAINT = {"kind": "learned", "rows": [[0.1, 0.02]] * 8}
 ALIBI = "ALiBi adds nothing to the input vectors; it lowers scores by distance, and"
-ONLY_ORDER = "nothing but the order of the outputs changes"
+ONLY_ORDER = "only the order of the outputs changes"
 SAME = "Both sentences are the same. Tap two words to swap them."
 OVERVIEWS = [
     (
@@ -146,27 +146,32 @@ OVERVIEWS = [
         "a sine that repeats every 199 positions: slow. Fast dimensions tell neighbors "
         "apart, slow ones near from far.",
     ),
-    ({"kind": "none"}, "Nothing is added: all positions look alike; without a mask, *"),
+    (
+        {"kind": "none"},
+        "Nothing is added, so all positions are alike: without a mask, *",
+    ),
     ({"kind": "alibi"}, f"ALiBi, head 1: each step of distance lowers the * {SLOPE}."),
     (
         LEARNED | {"length": 20},
-        "Learned, your rows, 8 positions by 2 dimensions: position 7 is equally like 7 "
+        "Learned, your rows, 8 positions by 2 dimensions: position 7 is equally "
+        "similar to 7 "
         "others. The table ends: there is no row 8.",
     ),
     (
         {"kind": "learned"},
-        "Learned, not trained yet, 32 positions by 16 dimensions: position 12 is most "
-        "like * (similarity 0.00*, with itself 0.00*).",
+        "Learned, untrained, 32 positions by 16 dimensions: position 12 is most "
+        "similar "
+        "to * (0.00*; with itself 0.00*).",
     ),
     (
         {"view": "similarity"},
-        "Sinusoidal, 32 positions by 16 dimensions: position 12 is most like 11 and 13 "
-        f"(similarity {WAVES[12] @ WAVES[11]:.2f}, with itself 8).",
+        "Sinusoidal, 32 positions by 16 dimensions: position 12 is most similar to 11 "
+        f"and 13 ({WAVES[12] @ WAVES[11]:.2f}; with itself 8).",
     ),
     # of a smaller picture; the clock of dimensions 0 and 1 is round after 6.3 positions
     (
         {"view": "similarity", "length": 8, "d_model": 4} | {"dimension": 15},
-        "Sinusoidal, 8 positions by 4 dimensions: position 7 is most like 1 (*",
+        "Sinusoidal, 8 positions by 4 dimensions: position 7 is most similar to 1 (*",
     ),
 ]
 HELD = [
@@ -178,12 +183,12 @@ HELD = [
     (LEARNED | {"position": 3, "dimension": 1}, "Position 3, dimension 1: 0.2500."),
     (
         {"view": "similarity", "position": 3, "other": 12},
-        f"Positions 3 and 12, 9 apart: similarity {WAVES[3] @ WAVES[12]:.2f}, with "
-        "itself 8. So it is for all that are 9 apart.",
+        f"Positions 3 and 12, 9 apart: similarity {WAVES[3] @ WAVES[12]:.2f}; with "
+        "itself 8. It is the same for all pairs 9 apart.",
     ),
     (
         FAINT | {"view": "similarity", "position": 3, "other": 1},
-        "Positions 3 and 1, 2 apart: similarity 0.0104, with itself 0.0104.",
+        "Positions 3 and 1, 2 apart: similarity 0.0104; with itself 0.0104.",
     ),
     (
         {"kind": "alibi", "position": 2, "other": 5},
@@ -193,7 +198,7 @@ HELD = [
 ORDERS = [
     (
         {"kind": "none"},
-        "“one” and “two” have changed places. Without positions, 7 of 7 input vectors "
+        "“one” and “two” have swapped places. Without positions, 7 of 7 input vectors "
         f"are in both sentences, and {ONLY_ORDER}: order is invisible.",
     ),
     ({"kind": "none", "order": MOVED}, "3 of 7 words have moved. Without positions, *"),
@@ -324,7 +329,7 @@ def test_two_picked_words_change_places(live):
     )
     assert page.locator(".locked").count() == 1
     assert page.press("Enter").startswith(
-        "“dots” and “two” have changed places. With sinus"
+        "“dots” and “two” have swapped places. With sinus"
     )
     page.locator("summary", has_text="Data table").click()
     assert page.locator("caption:visible").inner_text() == label
@@ -457,7 +462,7 @@ def test_heads_are_counted_from_0_and_sliders_stay_away_from_the_words(live):
 def test_no_positions_say_so_instead_of_an_empty_picture(live):
     labs = [PositionLab("none", view=view) for view in VIEWS[:3]]
     page = live(*labs, width=320, height=6000)
-    said = re.compile("all positions look alike; without a mask, order is invisible.")
+    said = re.compile("all positions are alike: without a mask, order is invisible.")
     expect(page.locator(".picture")).to_have_text([said] * 3)
     expect(page.locator(".picture svg")).to_have_count(3)
     assert all(said.search(still) for still in with_stills([x.html() for x in labs]))

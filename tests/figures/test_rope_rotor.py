@@ -67,8 +67,8 @@ def round_of(speed: float) -> str:
     return fixed(steps, 1) if steps < 100 else f"{math.floor(steps + 0.5):,}"
 
 
-HEADER = ["pair", "dimensions", "steps a round", "query turned (degrees)"]
-HEADER += ["key turned (degrees)", "apart (degrees)", "adds"]
+HEADER = ["pair", "dimensions", "positions per turn", "query angle (degrees)"]
+HEADER += ["key angle (degrees)", "difference (degrees)", "contribution"]
 
 
 def test_the_numbers_are_the_librarys(pairs):
@@ -100,12 +100,9 @@ def test_the_numbers_are_the_librarys(pairs):
         if 0 <= i < half:
             are = f"Query and key are {fixed(apart[i], 0)}° apart"
             zero = min(abs(q[i]), abs(k[i])) == 0
-            said = (
-                f"Pair {i}, dimensions {i} and {i + half}, one of each half: one round "
-            )
-            said += (
-                f"in {rounds[i]} positions. {'Query or key is 0' if zero else are}; "
-            )
+            said = f"Pair {i}, dimensions {i} and {i + half} (one from each half): "
+            said += f"one turn every {rounds[i]} positions. "
+            said += f"{'Query or key is 0' if zero else are}; "
             said += f"this pair adds {fixed(parts[i])} to the dot product of "
         assert page.sentence.startswith(f"{said}{fixed(total)}.")
         sentences.append(page.sentence)
@@ -124,11 +121,15 @@ def test_the_copied_program_asserts_the_pages_numbers(pairs):
 
 def test_the_rule_names_only_places_that_there_are():
     for m, n, rule in (
-        (26, 4, "Both 5 further on, at 31 and 9, it is the same: only m − n = 22"),
-        (31, 5, "Both 5 back, at 26 and 0, it is the same: only m − n = 26"),
+        (26, 4, "Shift both by 5, to 31 and 9, and it stays the same: only m − n = 22"),
+        (
+            31,
+            5,
+            "Shift both back by 5, to 26 and 0, and it stays the same: only m − n = 26",
+        ),
         (4, 27, "Only m − n = -23"),
     ):
-        assert f". {rule} counts." in said_of(RoPERotor(m=m, n=n))
+        assert f". {rule} matters." in said_of(RoPERotor(m=m, n=n))
 
 
 def test_tensors_are_unpacked_and_rounded_as_the_page_gets_them():
@@ -206,7 +207,7 @@ def test_the_product_stands_beside_the_difference_now_and_before(live):
     page = live(RoPERotor())
     assert readout(page) == ["m − n = 3", "dot product 0.53", "", ""]
     page.push("+ 5")
-    stays = ["before: 3", "before: 0.53, it stays"]
+    stays = ["before: 3", "before: 0.53, unchanged"]
     assert readout(page) == ["m − n = 3", "dot product 0.53", *stays]
     page.slider("Query").focus()
     page.press("ArrowRight")

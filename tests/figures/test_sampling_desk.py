@@ -52,8 +52,10 @@ ENDS = {
     "x" * 22 + "  ": "x" * 22 + "  ",
     "x" * 30 + "  ": "…" + "x" * 21 + "  ",
 }
-NO_TEXT = "There is no text: type one. The numbers of another text stay. After “The"
-WAITS = "The greedy trap waits."
+NO_TEXT = (
+    "The text is empty: type one. The numbers shown are for another text. After “The"
+)
+WAITS = "The greedy trap has not started."
 HERE = """
 const home = "./transformer_book/figures/sampling_desk";
 const { layout, sentence } = (await import(`${home}/view.mjs`)).default;
@@ -83,8 +85,8 @@ def share(ids):
 def trapped(desk):
     """The sentence of a desk whose page has the model, with both continuations."""
     greedy, sampled = (round(100 * share(ids)) for ids in continuations(desk))
-    told = "Of the runs of four in the next 96 tokens, greedy repeats"
-    return said_of(desk).replace(WAITS, f"{told} {greedy} %, sampling {sampled} %.")
+    told = f"In the next 96 tokens, greedy decoding repeats {greedy} % of its 4-grams, "
+    return said_of(desk).replace(WAITS, f"{told}sampling {sampled} %.")
 
 
 def own(logits, **state):
@@ -184,48 +186,54 @@ def test_runs_of_four_that_came_before_are_repeats():
     assert made[1]["repeats"] == [False] * 4 + [True] * 4
 
 
-AFTER = "After “abc”, the likeliest of 4 tokens is “␣t0”: 40 %"
+AFTER = "After “abc”, the most likely of 4 tokens is “␣t0” (40 %)"
 
 
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        ({}, f"{AFTER}. Nothing reshapes the model's distribution."),
+        ({}, f"{AFTER}. The model's distribution is unchanged."),
         (
             {"top_k": 3},
-            f"{AFTER}; top-k 3 makes it 44 %. 3 tokens stay; they had 90 % before 1 "
-            "other was cut off.",
+            f"{AFTER}; top-k 3 makes that 44 %. 3 tokens remain; they had 90 % of the "
+            "probability before the other was cut off.",
         ),
-        ({"top_k": 4}, f"{AFTER}; top-k 4 makes it 40 %. All 4 tokens stay."),
+        ({"top_k": 4}, f"{AFTER}; top-k 4 makes that 40 %. All 4 tokens remain."),
         (
             {"top_k": 2, "count": 100, "seed": 3},
-            f"Of 100 draws, 53 took “␣t0”; 57 were to be expected. {AFTER}; top-k 2 "
-            "makes it 57 %. 2 tokens stay; they had 70 % before 2 others were cut off.",
+            f"Of 100 draws, 53 gave “␣t0” (57 expected). {AFTER}; top-k 2 makes that "
+            "57 %. 2 tokens remain; they had 70 % of the probability before the "
+            "other 2 "
+            "were cut off.",
         ),
         (
             {"temperature": 0.7, "top_k": 1, "top_p": 0.8},
-            f"{AFTER}; temperature 0.7, top-k 1 and top-p 0.8 make it 100 %. 1 token "
-            "stays; at temperature 0.7 it had 46 % before 3 others were cut off.",
+            f"{AFTER}; temperature 0.7, top-k 1 and top-p 0.8 make that 100 %. 1 "
+            "token remains; at temperature 0.7 it had 46 % of the probability before "
+            "the "
+            "other 3 were cut off.",
         ),
         (
             {"temperature": 0},
-            f"{AFTER}; temperature 0 makes it 100 %. 1 token stays; it had 40 % before "
-            "3 others were cut off.",
+            f"{AFTER}; temperature 0 makes that 100 %. 1 token remains; it had 40 % of "
+            "the probability before the other 3 were cut off.",
         ),
         (
             {"temperature": 0.5, "top_p": 0.8},
-            f"{AFTER}; temperature 0.5 and top-p 0.8 make it 64 %. 2 tokens stay; at "
-            "temperature 0.5 they had 83 % before 2 others were cut off.",
+            f"{AFTER}; temperature 0.5 and top-p 0.8 make that 64 %. 2 tokens remain; "
+            "at temperature 0.5 they had 83 % of the probability before the other 2 "
+            "were "
+            "cut off.",
         ),
-        ({"held": 1, "top_k": 3}, "“␣t1” is number 2 of 4: 30 % before, 33 % after."),
+        ({"held": 1, "top_k": 3}, "“␣t1” ranks 2 of 4: 30 % before, 33 % after."),
         (
             {"held": 3, "top_k": 3},
-            "“␣t3” is number 4 of 4: 10 % before, cut off by top-k.",
+            "“␣t3” ranks 4 of 4: 10 % before, cut off by top-k.",
         ),
         (
             {"held": 1, "count": 100},
-            "“␣t1” is number 2 of 4: 30 % before, 30 % after; drawn 35 times of 100, "
-            "30 to be expected.",
+            "“␣t1” ranks 2 of 4: 30 % before, 30 % after; drawn 35 times in 100 (30 "
+            "expected).",
         ),
     ],
 )
@@ -236,7 +244,7 @@ def test_the_sentence_in_full(state, said):
 
 def test_the_end_of_a_text_begins_with_a_word():
     assert page_calls("sampling_desk/text", "tail", ENDS) == list(ENDS.values())
-    start = "After “…raised while handling”, the likeliest of"
+    start = "After “…raised while handling”, the most likely of"
     assert said_of(SamplingDesk(next(iter(ENDS)))).startswith(start)
 
 
@@ -279,7 +287,9 @@ def test_the_page_answers_and_writes_on_as_python_does(in_page):
         assert made["problem"] is None
         np.testing.assert_allclose(made["logits"], desk.logits, atol=2e-4)
         waits = desk.text != "The value of the"
-        assert made["before"] == ("This text waits for the model." if waits else None)
+        assert made["before"] == (
+            "This text needs the model, which is still loading." if waits else None
+        )
         assert made["said"] == (trapped(desk) if desk.trap else said_of(desk))
         if desk.trap:
             greedy, sampled = continuations(desk)
@@ -357,7 +367,7 @@ def test_your_own_logits_drive_the_desk():
     desk.show(torch.tensor([0.0, math.log(3)]), [" no", " yes"])
     assert (desk.source, desk.drawn, desk.asked) == ("Python", [], [desk.text])
     assert shown(desk).geometry["after"] == pytest.approx([0.75, 0.25], abs=1e-4)
-    assert "the likeliest of 2 tokens is “␣yes”: 75 %" in said_of(desk)
+    assert "the most likely of 2 tokens is “␣yes” (75 %)" in said_of(desk)
 
 
 def test_your_own_model_follows_the_text():
@@ -388,7 +398,7 @@ def test_controls_drive_the_desk():
     drive(desk, answer, text=text, heat=ipywidgets.FloatSlider(0.5, max=2))
     text.value = "abcd"
     assert (desk.text, desk.asked, desk.logits) == ("abcd", ["abcd"], [4, 0])
-    assert "After “abcd”, the likeliest of 2 tokens is “a”: 98 %" in said_of(desk)
+    assert "After “abcd”, the most likely of 2 tokens is “a” (98 %)" in said_of(desk)
 
 
 def type_text(page, text):
@@ -402,7 +412,7 @@ def is_off(page, *names):
 
 def trap_shuts(page):
     """Wait until both continuations are written."""
-    page.locator(".say", has_text="greedy repeats").wait_for()
+    page.locator(".say", has_text="greedy decoding repeats").wait_for()
     return page.said()
 
 
@@ -425,9 +435,9 @@ def test_a_typed_text_is_answered_in_the_page(live):
             assert said == said_of(SamplingDesk(text)), text
     assert type_text(page, "").startswith(NO_TEXT)
     assert page.get_by_label("Your text").input_value() == ""
-    assert note.inner_text() == "of another text"
+    assert note.inner_text() == "for another text"
     told = page.locator(".controls .title small")
-    assert told.inner_text() == "There is no text: type one."
+    assert told.inner_text() == "The text is empty: type one."
     assert type_text(page, "If the") == said_of(SamplingDesk("If the"))
     assert note.inner_text() == "outlined before, filled after"
 
@@ -435,21 +445,21 @@ def test_a_typed_text_is_answered_in_the_page(live):
 def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(live):
     page = live(SamplingDesk(trap=True))
     start = trap_shuts(page)
-    traps = page.locator(".picture .panel", has_text="waits")
+    traps = page.locator(".picture .panel", has_text="not started")
     long = "This text is too long: 300 tokens, at most 160. "
     for text, why in (("東" * 100, long), ("", NO_TEXT)):
         said = type_text(page, text)
         assert said.startswith(why)
         assert said.endswith(WAITS)
         waiting = [trap.inner_text() for trap in traps.all() if trap.is_visible()]
-        assert waiting == ["Greedy waits", "Sampled waits"]
+        assert waiting == ["Greedy not started", "Sampled not started"]
         assert traps.locator("text").count() == 0
         assert is_off(page, "Draw 1", "Draw 100", "Close trap") == [True, True, False]
         type_text(page, "The value of the")
         assert trap_shuts(page) == start
         assert traps.count() == 0
     type_text(page, "")
-    assert not page.push("Close trap").endswith("waits.")
+    assert not page.push("Close trap").endswith("not started.")
     assert [trap.is_visible() for trap in traps.all()] == [False, False]
     assert is_off(page, "Greedy trap") == [True]
     type_text(page, "If the")
@@ -574,7 +584,9 @@ def test_without_weights_the_stored_state_stays(live):
     page = live(SamplingDesk(), model=False)
     assert page.said() == said_of(SamplingDesk())
     assert page.push("Draw 100") == said_of(SamplingDesk(count=100))
-    assert page.push("Draw 1").startswith("This text waits for the model. ")
+    assert page.push("Draw 1").startswith(
+        "This text needs the model, which is still loading. "
+    )
     assert page.push("Greedy trap").endswith(WAITS)
     assert page.get_by_role("button", name="Draw 100").is_disabled()
 
@@ -587,7 +599,8 @@ def test_pythons_numbers_ask_for_no_model(visit, put):
     assert page.get_by_text("These numbers come from Python.").is_visible()
     assert is_off(page, "Greedy trap") == [True]
     assert page.push("Draw 1").startswith(
-        "Python answers other texts, where it runs. The numbers of another text stay."
+        "Other texts need Python: run this figure in a notebook. The numbers shown are "
+        "for another text."
     )
     assert not any("weights" in url for url in asked)
 
@@ -618,7 +631,7 @@ def test_a_finger_can_do_what_is_to_be_tried(live):
     pull(page, "top-k", 51)
     want.update(top_k=0, top_p=0.8)
     assert pull(page, "top-p", 0.8) == said_of(want)
-    stay = "12 tokens stay; at temperature 0.7 they had 82 % before 494 others were"
+    stay = "12 tokens remain; at temperature 0.7 they had 82 % of the probability"
     assert stay in page.said()
     top = page.locator(".sliders").bounding_box()["y"]
     bars = page.locator(".picture .panel:visible").bounding_box()
@@ -644,7 +657,7 @@ def test_the_line_of_the_cut_stands_below_what_stays(live, top_k, rows):
     page.slider("top-k").press("End")
     page.said()
     assert page.get_by_text("✂").count() == 0
-    assert page.get_by_text("494 stay").is_visible()
+    assert page.get_by_text("494 remain").is_visible()
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])

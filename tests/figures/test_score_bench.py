@@ -26,7 +26,7 @@ from transformer_book.figures import ScoreBench
 
 WIDTHS = [2**power for power in range(1, 10)]
 ROW = ("row", "weights")
-HEADER = ["key", "score", "weight", "divided score", "its weight"]
+HEADER = ["key", "score", "weight", "scaled score", "scaled weight"]
 
 
 @cache
@@ -83,13 +83,9 @@ def test_the_numbers_are_pytorchs(answers):
         assert page.rows == [[j, *row] for j, row in enumerate(four)]
         if bench.held >= 0:
             shown = [fixed(column[bench.held]) for column in columns]
-            start = (
-                f"Key {bench.held}: its score is {shown[0]}, its weight {shown[1]}. "
-            )
+            start = f"Key {bench.held}: score {shown[0]}, weight {shown[1]}. "
             assert page.sentence.startswith(f"{start}Divided by √{bench.width} ")
-            assert page.sentence.endswith(
-                f", the score is {shown[2]}, the weight {shown[3]}."
-            )
+            assert page.sentence.endswith(f": score {shown[2]}, weight {shown[3]}.")
         pair = page.geometry["alignment"]
         q, k = torch.tensor([bench.query, bench.key], dtype=torch.float64)
         np.testing.assert_allclose(pair["score"], q @ k, atol=1e-12)
@@ -149,7 +145,9 @@ def test_the_angle_fits_the_product(live):
     page = live(*benches, width=1280, height=9000)
     answers = shown_all(benches)
     for nth, (_, _, score, angle, product) in enumerate(ANGLES):
-        assert answers[nth].sentence.startswith(f"q · k = {score}, {angle}° apart.")
+        assert answers[nth].sentence.startswith(
+            f"q · k = {score}, at an angle of {angle}°."
+        )
         q, k = answers[nth].geometry["alignment"]["lengths"]
         assert fixed(q * k * math.cos(math.radians(float(angle)))) == score
         figure = page.locator(".tl-figure").nth(nth)
@@ -161,7 +159,7 @@ def test_the_angle_fits_the_product(live):
 
 def test_what_is_equal_only_about_is_marked_so():
     for width, root in ((2, "√2 ≈ 1.4"), (64, "√64 = 8"), (512, "√512 ≈ 22.6")):
-        assert f" once divided by {root}. " in said_of(ScoreBench(width=width))
+        assert f" when divided by {root}. " in said_of(ScoreBench(width=width))
 
 
 test_bad_states_say_why = refusals(
@@ -179,27 +177,29 @@ def widen(page, presses):
 
 def test_the_lesson_unscaled_softmax_saturates(live):
     page = live(ScoreBench(width=2))
-    assert "the largest weight is 13 %, and 10 % once" in page.said()
+    assert "the largest weight is 13 %, or 10 % when" in page.said()
     widen(page, 2)
     assert "At width 8, " in page.said()
-    assert page.said().endswith("and 15 % once divided.")  # as chapter 4 tells
+    assert page.said().endswith("or 15 % when divided.")  # as chapter 4 tells
     widen(page, 6)
-    assert "At width 512, random scores spread by 22.4" in page.said()
-    assert ", and by 1.0 once divided by √512 ≈ 22.6. " in page.said()
+    assert (
+        "At width 512, random scores have a standard deviation of 22.4" in page.said()
+    )
+    assert ", or 1.0 when divided by √512 ≈ 22.6. " in page.said()
     assert page.said().endswith(
-        "Averaged over 32 queries, the largest weight is 95 %, and 17 % once divided."
+        "Averaged over 32 queries, the largest weight is 95 %, or 17 % when divided."
     )
 
 
 def test_the_average_the_query_on_show_and_the_grey_bar_are_told_apart(live):
     page = live(ScoreBench())
-    assert "Averaged over 32 queries, the largest weight is 76 %, and" in page.said()
+    assert "Averaged over 32 queries, the largest weight is 76 %, or" in page.said()
     largest = page.locator("svg text.strong", has_text="largest")
     assert largest.first.text_content().endswith(": largest 79 %")
     panel = page.locator(".panel").nth(1)
     assert "of one random query of 32" in panel.inner_text()
     note = page.locator(".title small").first
-    assert note.inner_text().endswith("grey: K’s shadow on the line of Q")
+    assert note.inner_text().endswith("gray: projection of K onto Q")
 
 
 def test_halves_are_named_at_the_axis_and_scores_beyond_it_are_counted(live):
@@ -213,9 +213,9 @@ def test_halves_are_named_at_the_axis_and_scores_beyond_it_are_counted(live):
     assert plain.bottom < floor < scaled.top
     assert max(plain.right, scaled.right) < min(bar.left for bar in bars)
     beyond = int((random_scores(43, 512).abs() > 64).sum())
-    told = f"spread 22.4, {beyond} more beyond ±64"
-    labels = page.locator("svg text.strong", has_text="spread")
-    assert labels.all_text_contents() == [f"q · k: {told}", "q · k / √512: spread 1.0"]
+    told = f"std 22.4, {beyond} more beyond ±64"
+    labels = page.locator("svg text.strong", has_text="std")
+    assert labels.all_text_contents() == [f"q · k: {told}", "q · k / √512: std 1.0"]
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -225,7 +225,7 @@ def test_what_changes_the_charts_stands_between_them_and_the_arrows(live, width)
     assert random.inner_text().startswith("32 random queries, 32 random keys")
     group, weights = edges(random), edges(page.get_by_role("grid"))
     plane = edges(page.locator(".picture svg").first)
-    for control in (page.slider("Width d"), page.button("Draw others")):
+    for control in (page.slider("Width d"), page.button("Draw again")):
         at = edges(control)
         assert group.top < at.top
         assert 0 < weights.top - at.bottom < 120
@@ -259,7 +259,7 @@ def test_keys_move_the_tips(live):
     query.focus()
     page.press("ArrowUp", "ArrowUp", "ArrowRight")
     assert query.get_attribute("aria-valuetext").startswith("1.1 across, 0.2 up; ")
-    assert page.said().startswith("q · k = 1.12, 4.6° apart.")
+    assert page.said().startswith("q · k = 1.12, at an angle of 4.6°.")
     key.focus()
     page.press("ArrowDown", "ArrowLeft")
     assert key.get_attribute("aria-valuetext").startswith("0.9 across, 0.0 up; ")
@@ -304,14 +304,14 @@ def test_a_finger_moves_a_tip_without_scrolling(live):
     left, top, *_ = edges(page.locator(".tip .k"))
     x, y = left + 10, top + 10
     swipe(page.page, (x, y), (x, y - 15), (x - 20, y - 60), (x - 68, y - 68))
-    assert page.said().startswith("q · k = 2.00, 45.0° apart.")
+    assert page.said().startswith("q · k = 2.00, at an angle of 45.0°.")
     assert page.evaluate("[scrollX, scrollY]") == [0, 0]
 
 
 def test_draw_again_draws_others_and_goes_round(live):
     page = live(ScoreBench(seed=1000))
     before = page.locator(".bar").first.get_attribute("d")
-    assert page.push("Draw others") == said_of(ScoreBench(seed=1))
+    assert page.push("Draw again") == said_of(ScoreBench(seed=1))
     assert page.locator(".bar").first.get_attribute("d") != before
 
 

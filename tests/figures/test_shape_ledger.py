@@ -164,7 +164,11 @@ def test_copied_pytorch_runs_and_the_table_has_its_lines(pairs):
             assert sum(column[:-1]) == column[-1]
         assert names["total"] == page.geometry["bytes"]
     header = page.table["header"]
-    assert header[3:] == ["parameters (count)", "compute (FLOPs)", "results (bytes)"]
+    assert header[3:] == [
+        "parameters (count)",
+        "compute (FLOPs)",
+        "activations (bytes)",
+    ]
 
 
 def test_a_number_that_is_too_large_to_count_has_four_digits():
@@ -198,46 +202,51 @@ SAID = [
     (
         {},
         "124,439,808 parameters, 498 MB: about 32 % in embeddings, 23 % in attention "
-        "and 46 % in feed-forward. One pass over 1 × 1024 tokens takes "
-        "292 GFLOP, 13 % of it between tokens (the products that grow with T²).",
+        "and 46 % in feed-forward. One forward pass over 1 × 1024 "
+        "tokens takes 292 GFLOP, 13 % of it between tokens (products that grow with "
+        "T²).",
     ),
     (
         {"selected": [0]},
-        "tokens makes (1, 1024): 0 parameters; 0 FLOP; 8.19 kB of results.",
+        "tokens gives (1, 1024): 0 parameters; 0 FLOP; 8.19 kB of activations.",
     ),
     (
         {"selected": [4]},
-        "query, key, value, in each of 12 blocks, makes 3 × (1, 1024, 768): 1,771,776 "
-        "parameters a block, 17 % of all; 43.5 GFLOP in all, 15 %; 113 MB of results.",
+        "query, key, value, in each of 12 blocks, gives 3 × (1, 1024, 768): 1,771,776 "
+        "parameters a block, 17 % of all; 43.5 GFLOP in all, 15 %; 113 MB of "
+        "activations.",
     ),
     (
         {"selected": [5]},
-        "split_heads, in each of 12 blocks, makes 3 × (1, 12, 1024, 64): 0 parameters; "
+        "split_heads, in each of 12 blocks, gives 3 × (1, 12, 1024, 64): 0 parameters; "
         "0 FLOP; a view, which copies nothing.",
     ),
     # the lesson: scores grow with the square of the length
-    ({"selected": [6]}, "* 0 parameters; 19.3 GFLOP in all, 7 %; 604 MB of results."),
+    (
+        {"selected": [6]},
+        "* 0 parameters; 19.3 GFLOP in all, 7 %; 604 MB of activations.",
+    ),
     (
         {"selected": [6], "length": 2048, "max_len": 2048},
-        "* 77.3 GFLOP in all, 12 %; 2.42 GB of results.",
+        "* 77.3 GFLOP in all, 12 %; 2.42 GB of activations.",
     ),
     (
         {"selected": [13]},
-        "up, in each of 12 blocks, makes (1, 1024, 3072): 2,362,368 parameters a "
-        "block, 23 % of all; 58.0 GFLOP in all, 20 %; 151 MB of results.",
+        "up, in each of 12 blocks, gives (1, 1024, 3072): 2,362,368 parameters a "
+        "block, 23 % of all; 58.0 GFLOP in all, 20 %; 151 MB of activations.",
     ),
     (
         {"selected": [18], "tied": False},
-        "logits makes (1, 1024, 50257): 38,597,376 parameters, 24 % of all; 79.0 "
-        "GFLOP, 27 %; 206 MB of results.",
+        "logits gives (1, 1024, 50257): 38,597,376 parameters, 24 % of all; 79.0 "
+        "GFLOP, 27 %; 206 MB of activations.",
     ),
     (
         {"wrong": True, "selected": [5]},
         "Wrong reshape: view without transpose. Shapes, parameters and FLOPs stay the "
-        "same, so no error says it, but tokens are mixed: only 12 of 12,288 places in "
+        "same, so no error is raised, but tokens are mixed: only 12 of 12,288 slots in "
         "the heads hold their own token. Head 0 reads token 0 at position 1.",
     ),
-    ({"wrong": True, "selected": [0]}, "tokens makes *"),
+    ({"wrong": True, "selected": [0]}, "tokens gives *"),
     ({"wrong": True, "n_heads": 1}, "*; with one head or one token, nothing moves."),
     ({"wrong": True, "length": 1}, "*; with one head or one token, nothing moves."),
 ]
@@ -348,14 +357,14 @@ def test_the_small_picture_is_what_pytorch_does(live, length, heads):
 def test_what_a_change_did_stands_under_the_fields(live):
     page = live(ShapeLedger(), **PHONE)
     note = page.locator(".title small").last.inner_text()
-    assert "float32, tokens int64 (8 each)" in note
+    assert "float32, tokens int64" in note
     start = ["124M", "292G", "604M"], ""
     assert watched(page) == start
     before = page.top_of(".foot")
     enter(page, "tokens T", 2048)
     assert watched(page) == (
         ["124M → 125M", "292G → 661G", "604M → 2.42G"],
-        "T 1024 → 2048, P 1024 → 2048: each position needs its row",
+        "T 1024 → 2048, P 1024 → 2048: each position needs a row",
     )
     assert page.top_of(".foot") == before
     enter(page, "width d", 1536)
@@ -363,7 +372,7 @@ def test_what_a_change_did_stands_under_the_fields(live):
     assert numbers[2] == "2.42G"
     assert change == "d 768 → 1536, f 3072 → 6144: f stays 4 d"
     enter(page, "width d", 1540)
-    equal = "h 12 → 11, f 6144 → 6160: all heads are equally wide"
+    equal = "h 12 → 11, f 6144 → 6160: all heads have the same width"
     assert watched(page)[1].endswith(equal)
     page.get_by_label("tied").uncheck()
     assert watched(page)[1] == "no longer tied"
@@ -430,7 +439,7 @@ def test_a_wrong_reshape_is_explained_at_its_box(live):
     box.tap()
     page.said()
     said = why.inner_text()
-    assert said.startswith("No number notices: every shape stays the same")
+    assert said.startswith("No number changes: every shape stays the same")
     assert "head 0 reads token 0 at position 1 (✗): tokens are mixed." in said
     first = edges(page.locator("svg[role=img]").first)
     top = edges(box).top

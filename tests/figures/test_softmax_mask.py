@@ -42,7 +42,7 @@ def masked_late(figure: SoftmaxMask, weights: torch.Tensor) -> torch.Tensor:
 
 @pytest.fixture(scope="module")
 def pairs() -> list[tuple[SoftmaxMask, Shown]]:
-    """Random states in every mode, with rows that may look at nothing, and ties."""
+    """Random states in every mode, with rows that may attend to nothing, and ties."""
     rng = np.random.default_rng(0)
     made = []
     for temperature, naive, axis, order, size in MODES:
@@ -117,7 +117,7 @@ def test_naive_fails_where_float32_does_at_every_temperature(factor, order, axis
         want = masked_late(figure, powers / powers.sum(dim=dim, keepdim=True))
         np.testing.assert_allclose(weights_in(naive), want, rtol=0, atol=1e-4)
         fine.append(np.allclose(weights_in(naive), weights_in(safe), rtol=0, atol=1e-9))
-        assert ("Naive works here" in naive.sentence) == fine[-1]
+        assert ("Naive softmax works here" in naive.sentence) == fine[-1]
     assert fine == sorted(fine)  # what is hot enough works
     assert (fine[0], fine[-1]) == (factor == 1, True)
 
@@ -133,7 +133,7 @@ LUCK = LATE | {"scores": [[90, 0], [1, 2]], "mask": np.eye(2, dtype=bool)}
 SAID = [
     (
         {},
-        "|Query “slept” gives 63 % of its weight to “cat”; 2 of 5 keys are masked; the",
+        "|Query “slept” gives “cat” a weight of 63 %; 2 of 5 keys are masked; the",
     ),
     ({}, "; the row sums to 1.|"),
     (LATE | {"selected": [0, 0]}, ", because the mask came after the softmax.|"),
@@ -141,22 +141,25 @@ SAID = [
     (BLIND | {"selected": [1, 0]}, "; the row sums to 1, 1 other does not.|"),
     (
         BLIND | {"selected": [0, 1]},
-        "may not look at “2”: its weight is exactly 0; 2 of",
+        "may not attend to “2”: its weight is exactly 0; 2 of",
     ),
-    (BLIND | {"selected": [0, 1]}, " may look at nothing, so its row is all zeros.|"),
+    (BLIND | {"selected": [0, 1]}, " may attend to nothing, so its row is all zeros.|"),
     (NEAR | {"scores": [[4, -3], [0, 0]]}, "sums to 0.999, because the mask came"),
     (NEAR | {"scores": [[4, -4], [0, 0]]}, "sums to 0.9997, because the mask came"),
     (NEAR | {"scores": [[4, -12], [0, 0]]}, "sums to not quite 1, because the mask"),
-    (HOT | {"selected": [2, 1]}, " 1, by chance: what was masked had no weight.|"),
+    (HOT | {"selected": [2, 1]}, " 1, by chance: the masked keys had no weight.|"),
     (HOT | {"selected": [4, 1]}, "; the row sums to 1.|"),
-    (HOT, " cells are masked. By chance: what was masked had no weight.|"),
-    (LUCK | {"selected": [0, 0]}, " 1, by chance: what was masked had no weight.|"),
+    (HOT, " cells are masked. By chance: the masked keys had no weight.|"),
+    (LUCK | {"selected": [0, 0]}, " 1, by chance: the masked keys had no weight.|"),
     (LUCK | {"selected": [1, 1]}, "because the mask came after the softmax.|"),
     (LUCK, "|1 of 2 rows sum to 1; 2 of 4 cells are masked.|"),
     (PAIR, "|2 of 2 rows sum to 1; 1 of 4 cells is masked.|"),
     (PAIR | {"selected": [0, 0]}, "; 1 of 2 keys is masked; "),
     (DOWN, ", because softmax ran down the columns: they sum to 1, rows do not.|"),
-    (DOWN | {"selected": []}, "|0 of 5 rows sum to 1, 5 columns do; 10 of 25 cells"),
+    (
+        DOWN | {"selected": []},
+        "|0 of 5 rows sum to 1, and 5 columns do; 10 of 25 cells",
+    ),
     (
         DOWN | LATE,
         ", because softmax ran down the columns and the mask came after it.|",
@@ -167,11 +170,11 @@ SAID = [
 NAIVE = [
     (
         BLIND | {"selected": [0, 1]},
-        "may not look at “2”: its weight is NaN; 2 of 2 keys",
+        "may not attend to “2”: its weight is NaN; 2 of 2 keys",
     ),
     (
         BLIND | {"selected": [0, 1]},
-        " are masked; the row sums to NaN. Naive fails here:",
+        " are masked; the row sums to NaN. Naive softmax fails here:",
     ),
     (
         BLIND | {"mask": "causal", "temperature": 0.01, "selected": [1, 0]},
@@ -179,27 +182,30 @@ NAIVE = [
     ),
     (
         {"scores": [[100, 1], [1, 1]]},
-        "fails here: score / T goes up to 100, exp fits in",
+        "fails here: score / T reaches 100, exp overflows float",
     ),
     (
         {"scores": [[100, 1], [1, 1]]},
-        " float32 up to 88.7 only, and inf / inf is NaN.|",
+        " float32 above 88.7, and inf / inf is NaN.|",
     ),
     (
         {"temperature": 0.05},
-        "works here: score / T goes up to 38, and exp fits in float",
+        "works here: score / T reaches 38, and exp overflows float32 only",
     ),
-    ({}, "2 of 5 keys are masked; the row sums to 1. Naive works here: score / T goes"),
+    ({}, "2 of 5 keys are masked; the row sums to 1. Naive softmax works here: score"),
     (
         {"selected": []},
-        "masked. Naive works here: score / T goes up to 2.4, and exp fits",
+        "masked. Naive softmax works here: score / T reaches 2.4, and exp",
     ),
-    ({"axis": "column", "temperature": 0.02}, "fails here: score / T goes up to 120, "),
-    ({"selected": [0, 0], "temperature": 0.02}, "works here: score / T goes up to"),
-    (BLIND, "Naive fails here: a whole row is masked, exp of that is 0 in float32"),
-    (PAIR | {"scores": [[-150] * 2] * 2}, "here: score / T goes up to -150 only, exp"),
-    (PAIR | {"scores": [[-150] * 2] * 2}, " exp of that is 0 in float32, and 0 / 0 is"),
-    ({"temperature": 0}, "Dividing by temperature 0 without care gives inf / inf"),
+    ({"axis": "column", "temperature": 0.02}, "fails here: score / T reaches 120, "),
+    ({"selected": [0, 0], "temperature": 0.02}, "works here: score / T reaches"),
+    (BLIND, "Naive softmax fails here: a whole row is masked, exp underflows to 0"),
+    (PAIR | {"scores": [[-150] * 2] * 2}, "here: score / T is at most -150, exp"),
+    (
+        PAIR | {"scores": [[-150] * 2] * 2},
+        " exp underflows to 0 in float32, and 0 / 0 is",
+    ),
+    ({"temperature": 0}, "dividing by a temperature of 0 gives inf / inf"),
 ]
 
 
@@ -215,7 +221,7 @@ def test_sums_beyond_float32_are_failures_too():
     figure = SoftmaxMask(naive=True, scores=[[88.6, 88.6], [1, 1]], selected=[0, 0])
     (page,) = shown_all([figure])
     assert weights_in(page)[0].tolist() == [0, 0]
-    assert "Naive fails here: score / T goes up to 88.6" in page.sentence
+    assert "Naive softmax fails here: score / T reaches 88.6" in page.sentence
 
 
 def test_a_sum_beside_one_is_seen_to_be_none(live):
@@ -326,15 +332,15 @@ def test_a_note_says_whether_the_rows_sum_to_1(live, put):
 
 def test_what_is_done_to_the_held_cell_names_it(live):
     page = live(SoftmaxMask())
-    held = page.get_by_role("group", name="Held cell")
+    held = page.get_by_role("group", name="Pinned cell")
     page.grid().focus()
     page.press("Enter")  # the first one keeps what is held
-    expect(held).to_contain_text("Held: query “slept”, key “cat”.")
+    expect(held).to_contain_text("Pinned: query “slept”, key “cat”.")
     page.press("Escape")
     expect(held).to_contain_text("Tap a cell to change its score.")
     cell = page.locator("[data-row='1'][data-col='0']").first
     cell.click()
-    expect(held).to_contain_text("Held: query “cat”, key “The”.")
+    expect(held).to_contain_text("Pinned: query “cat”, key “The”.")
     held.get_by_role("spinbutton", name="score").fill("5")
     page.press("Enter")
     expect(cell).to_contain_text("5.0")

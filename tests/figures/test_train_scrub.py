@@ -154,7 +154,7 @@ def test_what_the_page_reads_off_a_record(answers):
             for guesses in record["said"]
         ]
         assert read["rights"] == rights
-        assert page.table["header"][3] == f"foreseen of {n - 1}"
+        assert page.table["header"][3] == f"predicted of {n - 1}"
         assert page.rows == [
             [steps[k], f"{first[k]:.3f}", f"{second[k]:.3f}", sum(rights[k][n:])]
             + [fixed(score) for score in read["scores"][k]]
@@ -164,15 +164,16 @@ def test_what_the_page_reads_off_a_record(answers):
 
 STEP = (
     "Step {} of {}, stage “{}”: the loss is {} in the first copy, {} in the second; "
-    "{} of {} repeated tokens are foreseen. Scores: previous-token head {}, "
+    "{} of {} repeated tokens are predicted. Scores: previous-token head {}, "
     "induction head {}."
 )
 ASKED = (
-    "At which step is the second copy easy, its loss below half of the first’s? "
+    "At which step does the second copy become easy, its loss below half the first "
+    "copy’s? "
     "Predict it before you train."
 )
-FELL = "second copy’s loss fell below half of the first’s at step 420."
-NEVER = "second copy’s loss never fell below half of the first’s."
+FELL = "second copy’s loss fell below half the first copy’s at step 420."
+NEVER = "second copy’s loss never fell below half the first copy’s."
 START = "0, 600, alike, 5.55, 5.79, 0, 7, 0.12, 0.10"
 FALLING = "390, 600, fall, 4.30, 2.93, 2, 7, 0.29, 0.40"
 END = "600, 600, repeats, 4.26, 0.44, 6, 7, 0.94, 0.89"
@@ -207,12 +208,13 @@ def test_the_sentence_in_full(state, numbers, said):
 
 
 RELATIONS = {
-    1: "looks 0 % at “P” at position 1, the same token, one copy before.",
-    2: "looks 100 % at “O” at position 2, what followed the same token the first time.",
-    5: "looks 0 % at “S” at position 5.",
-    8: "looks 0 % at “T” at position 8, the token just before.",
-    9: "looks 0 % at “P” at position 9, itself.",
-    10: "may not look ahead at “O” at position 10.",
+    1: "attends 0 % to “P” at position 1, the same token, one copy earlier.",
+    2: "attends 100 % to “O” at position 2, what followed the same token in the first "
+    "copy.",
+    5: "attends 0 % to “S” at position 5.",
+    8: "attends 0 % to “T” at position 8, the previous token.",
+    9: "attends 0 % to “P” at position 9, itself.",
+    10: "may not attend to “O” at position 10, which comes later.",
 }
 
 
@@ -378,8 +380,8 @@ def test_a_record_is_whole():
     assert said_of(figure).startswith("Step 7 of 7, stage “fall”: the loss is 2.00")
 
 
-GROWING = "steps must be 2 to 60 growing numbers from 0, got"
-SUM = "whole numbers that sum to 100, got"
+GROWING = "steps must be 2 to 60 increasing numbers from 0, got"
+SUM = "integers that sum to 100, got"
 
 
 @pytest.mark.parametrize(
@@ -392,11 +394,11 @@ SUM = "whole numbers that sum to 100, got"
         (["said"], [], "said must have one entry for each of the 2 steps, got 0"),
         (["second", 1], -1.0, "losses must not be negative, got -1.0"),
         (["tokens"], ["a"], "tokens must be 2 to 12, got 1"),
-        (["said", 1], ["a"], "said must hold 3 guesses at each step, for every"),
+        (["said", 1], ["a"], "said must hold 3 predictions at each step, for every"),
         (["said", 1], [1, 2, 3], r"said\[1\]\[0\] must be valid Unicode text, got 1"),
         (["heads"], ["a"], "heads must be the names of two heads, got"),
         (["maps", 1], [EVEN], "maps must hold two heads' weights at each step"),
-        (["maps", 1, 0], EVEN[:3], r"a map must be 4 rows, row i of i \+ 1 whole"),
+        (["maps", 1, 0], EVEN[:3], r"a map must be 4 rows, row i of i \+ 1 integers"),
         (["maps", 1, 0, 2], [99, 0, 0], r"a map must be .* percents\(weights\)"),
         (["maps", 1, 0, 1], [0.5, 0.5], SUM),
         (["maps", 1, 0, 1], [150, -50], SUM),
@@ -421,7 +423,7 @@ def test_bad_records_say_why(path, value, message):
             [0, 16, 0],
             r"selected must be \[head, query, key\] with head 0 or",
         ),
-        ("selected", [0, 1], r"places from 0 to 15, or \[\], got \[0, 1\]"),
+        ("selected", [0, 1], r"positions from 0 to 15, or \[\], got \[0, 1\]"),
     ],
 )
 def test_bad_states_say_why(name, value, message):
@@ -456,10 +458,10 @@ def drawn_to(page):
 def test_the_reader_predicts_then_looks(live):
     page = live(TrainScrub())
     hidden = page.get_by_text("hidden until you train", exact=True)
-    answer = page.locator("text=420: below half of the first copy")
+    answer = page.locator("text=420: below half the first copy")
     assert (hidden.count(), answer.count()) == (1, 0)
     tip = page.locator(".try").inner_text()
-    assert "Drag the mark there first. Then train, by the slider under" in tip
+    assert "Drag the mark there first. Then train with the slider under" in tip
     mark(page).focus()
     assert at_mark(page) == "none yet"
     predicted = said_of(TrainScrub(predicted=120))
@@ -641,7 +643,7 @@ def test_both_heads_hold_one_weight(live):
     page.locator("[data-row][tabindex='0']").nth(1).focus()
     ahead = said_of(TrainScrub(frame=LAST, selected=[1, 0, 1]))
     assert page.press("ArrowRight", "Enter") == ahead
-    assert "may not look ahead" in ahead
+    assert "may not attend" in ahead
     assert page.locator(".locked").count() == 1
 
 

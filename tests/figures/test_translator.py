@@ -272,31 +272,31 @@ def one_head():
 
 BY_ALL = "(mean of 8 heads)"
 READ = (
-    "Step 5, the last, wrote “<end>”. “twenty-one”, 4 tokens, was read at once and "
-    "became “einundzwanzig”: {}. Step 1 had looked most at token 4, “one” ({}), and "
+    "Step 5, the last, wrote “<end>”. “twenty-one” (4 tokens, all read at once) "
+    "became “einundzwanzig”: {}. Step 1 attended most to token 4, “one” ({}), and "
     "wrote “ein”."
 )
 STEP_2 = (
-    "Step 2 comes next, after “ein”: the decoder looks 66 % at “-” and 20 % at “t” "
+    "Step 2 comes next, after “ein”: the decoder attends 66 % to “-” and 20 % to “t” "
     f"{BY_ALL}. Its most probable token: “und”, more than 99 %."
 )
 SAID = {
-    READ.format("✓ right", "66 %, mean of 8 heads"): {},
-    READ.format("✓ right", "more than 99 %, layer 1, head 3"): {"head": [1, 3]},
-    READ.format("no rule here knows whether that is right", "47 %, mean of 1 head"): {
+    READ.format("✓ correct", "66 %, mean of 8 heads"): {},
+    READ.format("✓ correct", "more than 99 %, block 1, head 3"): {"head": [1, 3]},
+    READ.format("no rule here can check it", "47 %, mean of 1 head"): {
         "answer": one_head()
     },
-    "Step 1 comes next, first: the decoder looks 66 % at “one” and 28 % at “-” "
+    "Step 1 comes next, first: the decoder attends 66 % to “one” and 28 % to “-” "
     f"{BY_ALL}. Its most probable token: “ein”, more than 99 %.": {"step": 0},
     STEP_2: {"step": 1, "selected": [4]},
-    "Step 2 wrote “und” (more than 99 %; second best “hundert”, less than 1 %) while "
-    f"it looked 66 % at “-” and 20 % at “t” {BY_ALL}.": {"selected": [1]},
-    "Step 1 wrote “ein” (more than 99 %) while it looked 47 % at “one” and 26 % at “-” "
+    "Step 2 wrote “und” (more than 99 %; runner-up “hundert”, less than 1 %), "
+    f"attending 66 % to “-” and 20 % to “t” {BY_ALL}.": {"selected": [1]},
+    "Step 1 wrote “ein” (more than 99 %), attending 47 % to “one” and 26 % to “-” "
     "(mean of 1 head).": {"answer": one_head(), "selected": [0]},
-    f"Step 3 wrote “zwan” and looked 63 % at “wenty”, token 2 of 4 {BY_ALL}.": {
+    f"Step 3 wrote “zwan”, attending 63 % to “wenty”, token 2 of 4 {BY_ALL}.": {
         "selected": [2, 1]
     },
-    f"Step 2 comes next and looks 8 % at “one”, token 4 of 4 {BY_ALL}.": {
+    f"Step 2 comes next, attending 8 % to “one”, token 4 of 4 {BY_ALL}.": {
         "step": 1,
         "selected": [1, 3],
     },
@@ -350,7 +350,7 @@ def test_each_assertion_of_the_copied_program_can_fail(pairs):
 def test_wrong_translations_are_said_to_be_wrong_and_the_program_runs_without_a_model():
     network, tokenizer = characters()
     figure = Translator.of(network, tokenizer, 21)
-    assert "✗ wrong, as it should be “einundzwanzig”" in said_of(figure)
+    assert "✗ wrong: expected “einundzwanzig”" in said_of(figure)
     french = Translator.of(network, tokenizer, 21, language="fr")
     assert french.answer["expected"] == "vingt et un"
     assert figure.answer["translation"] != "einundzwanzig"
@@ -390,15 +390,15 @@ def test_another_models_program_says_what_it_cannot_check(by):
     codes = [page.pytorch for page in shown_all(made)]
     for code in codes:
         (line,) = [line for line in code.splitlines() if line.startswith("# ")]
-        assert line.startswith("# tokens and chances are not checked: ")
+        assert line.startswith("# tokens and probabilities are not checked: ")
         assert line.endswith("is not here")
         exec(code, {})
     right = 'assert number_words(21, "de") == "einundzwanzig"'
     assert [right in code for code in codes] == [True, False, False]
 
 
-NO_NUMBER = "“hello” is no whole number from 1 to 999,999."
-SHOWN = "Shown is the answer for “twenty-one” (21)."
+NO_NUMBER = "“hello” is not an integer from 1 to 999,999."
+SHOWN = "The answer shown is for “twenty-one” (21)."
 
 
 def test_what_the_page_does_not_know_yet_it_says():
@@ -406,7 +406,7 @@ def test_what_the_page_does_not_know_yet_it_says():
     other = state | {"text": "hello"}
     # of words that are no number there are no digits
     own = state | {"answer": by_the_book("zwölf")}
-    said = [SHOWN, SHOWN, "Shown is the answer for “zwölf”."]
+    said = [SHOWN, SHOWN, "The answer shown is for “zwölf”."]
     assert run_script(SAY, [state, other, own]) == [[False, text] for text in said]
     known, refused = run_script(SAY, [state, other], pack("number-translator"))
     assert known == [True, said_of(Translator("345"))]
@@ -416,13 +416,13 @@ def test_what_the_page_does_not_know_yet_it_says():
 test_bad_states_say_why = refusals(
     Translator,
     ({"text": "0"}, "number from 1 to 999,999, or words, got '0'"),
-    ({"text": "x" * 201}, "text must have at most 200 signs, got 201"),
+    ({"text": "x" * 201}, "text must have at most 200 characters, got 201"),
     (
         {"text": "hello"},
         "its English words as in 'one hundred and twenty-one', got 'hello'; Tran",
     ),
     ({"text": "a\ud800"}, "tokens must be valid Unicode, got"),
-    ({"head": [2, 0]}, r"\[layer, head\] below \[2, 4\], .* got \[2, 0\]"),
+    ({"head": [2, 0]}, r"\[block, head\] below \[2, 4\], .* got \[2, 0\]"),
     ({"head": [1]}, r"head must be .* got \[1\]"),
 )
 
@@ -510,12 +510,12 @@ def test_readers_numbers_are_translated_in_the_page(visit, put, disk):
     page = visit()
     page.open(put(Translator().html()), disk=disk)
     runs(page.page)
-    assert page.get_by_text("Shown: as stored.").is_visible()
+    assert page.get_by_text("Stored result.").is_visible()
     for text in ("345", "813,115", "twenty-two"):
         assert type_text(page, text) == said_of(Translator(text))
-        assert page.get_by_text("Shown: computed here.").is_visible()
+        assert page.get_by_text("Computed in this page.").is_visible()
     assert len(page.link()) < 200
-    assert result(page) == "twenty-two → zweiundzwanzig ✓ right"
+    assert result(page) == "twenty-two → zweiundzwanzig ✓ correct"
     page.push("Back")
     # before the end, another number starts at its beginning
     assert type_text(page, "345") == said_of(Translator("345", step=0))
@@ -527,7 +527,7 @@ def test_the_lesson_look_then_write(live):
     foot = page.locator(".foot")
     panel = page.locator(".panel", has_text="Next token")
     assert off(page) == ["Step", "All"]
-    assert "chances at step 5" in panel.inner_text()
+    assert "probabilities at step 5" in panel.inner_text()
     assert "<end>" in panel.inner_text()
     assert page.push("Start over") == said_of(Translator(step=0))
     tops = {foot.bounding_box()["y"]}
@@ -535,14 +535,14 @@ def test_the_lesson_look_then_write(live):
     written = ["ein", "einund", "einundzwan", "einundzwanzig"]
     for r, text in enumerate(written):
         assert page.locator("[data-row]").count() == r + 1
-        assert f"chances at step {r + 1}" in panel.inner_text()
+        assert f"probabilities at step {r + 1}" in panel.inner_text()
         assert page.push("Step").startswith(f"Step {r + 2} comes next, after “")
         assert result(page) == f"twenty-one → {text}…"
         assert off(page) == []
         tops.add(foot.bounding_box()["y"])
     assert page.push("Step") == said_of(Translator())
     assert off(page) == ["Step", "All"]
-    assert result(page) == "twenty-one → einundzwanzig ✓ right"
+    assert result(page) == "twenty-one → einundzwanzig ✓ correct"
     assert page.push("Back").startswith("Step 5 comes next, after “zig”")
     page.push("Start over")
     assert page.push("All") == said_of(Translator())
@@ -550,20 +550,20 @@ def test_the_lesson_look_then_write(live):
     assert len(tops) == 1
     page.locator("[data-row='1']").hover()
     assert page.said().startswith("Step 2 ")
-    assert "chances at step 2" in panel.inner_text()
+    assert "probabilities at step 2" in panel.inner_text()
 
 
 def test_the_lines_of_a_step_say_where_it_looks(live):
     page = live(Translator())
-    lines = page.locator("path.look")
+    lines = page.locator("path.link")
     widths = [float(line.get_attribute("stroke-width")) for line in lines.all()]
     rows = shown(Translator()).geometry["shares"]
     shares = [x for row in rows for x in row if x >= 0.04]
     assert widths == pytest.approx([12 * x for x in shares], abs=0.051)
-    assert page.locator("path.look.at").count() == 0
+    assert page.locator("path.link.at").count() == 0
     page.locator("[data-row='0']").hover()
     assert "wrote “ein”" in page.said()
-    assert page.locator("path.look.at").count() == sum(x >= 0.04 for x in rows[0])
+    assert page.locator("path.link.at").count() == sum(x >= 0.04 for x in rows[0])
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])
@@ -577,7 +577,7 @@ def test_plus_and_minus_step_in_both_pictures(live, view):
 
 def test_the_grid_holds_pairs_and_chooses_heads(live):
     page = live(Translator(view="grid"))
-    page.get_by_role("combobox", name="Heads").select_option("layer 1, head 2")
+    page.get_by_role("combobox", name="Heads").select_option("block 1, head 2")
     page.grid().focus()
     state = {"view": "grid", "head": [1, 2], "selected": [2, 1]}
     said = page.press("ArrowDown", "ArrowDown", "ArrowRight", "Enter")
@@ -610,7 +610,7 @@ def test_what_is_no_number_is_said_and_the_picture_stays(live):
     page.push("Reset")
     assert field(page).input_value() == "21"
     assert warning(page).is_hidden()
-    assert result(page) == "twenty-one → einundzwanzig ✓ right"
+    assert result(page) == "twenty-one → einundzwanzig ✓ correct"
 
 
 def test_what_is_refused_leaves_the_last_good_answer_and_says_why(live):
@@ -625,7 +625,7 @@ def test_what_is_refused_leaves_the_last_good_answer_and_says_why(live):
         type_text(page, "345")
         drawn = picture(page)
         assert type_text(page, text) == (
-            "Shown is the answer for “three hundred and forty-five” (345)."
+            "The answer shown is for “three hundred and forty-five” (345)."
         )
         assert warning(page).inner_text() == f"“{text}” {why}"
         assert warning(page).get_attribute("role") == "status"
@@ -662,9 +662,9 @@ def test_another_models_answer_is_shown_until_the_page_is_asked(live):
     figure = Translator.of(*characters(), 21, by="my model")
     page = live(figure)
     assert page.said() == said_of(figure)
-    assert page.get_by_text("Shown: from Python (my model).").is_visible()
+    assert page.get_by_text("Computed in Python (my model).").is_visible()
     assert type_text(page, "345") == said_of(Translator("345"))
-    assert page.get_by_text("Shown: computed here.").is_visible()
+    assert page.get_by_text("Computed in this page.").is_visible()
 
 
 LIVE = """async ([state, answer]) => {

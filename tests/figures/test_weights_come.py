@@ -36,13 +36,13 @@ def test_a_bar_says_how_far_the_weights_are(visit, put, name):
     page, model, example = visit(), MODELS[name], EXAMPLES[name]
     held = Held(page.page)
     page.open(put(example.make().html()))
-    bar = page.get_by_role("progressbar", name=f"The model {model} comes")
+    bar = page.get_by_role("progressbar", name=f"Loading the model {model}")
     expect(bar).to_be_visible(timeout=PATIENCE)
     left, top, right, bottom = edges(bar)
     assert right - left >= 48
     assert bottom - top >= 8
     line = page.locator(".coming", has=page.locator("progress"))
-    expect(line).to_contain_text(f"Stored numbers, until the model {model} is here.")
+    expect(line).to_contain_text(f"Stored numbers, until the model {model} has loaded.")
     assert page.said() == said_of(example.make())
     count = len(once_each(model))
     if count > 1:

@@ -12,8 +12,8 @@ from weights_page import MODELS, PATIENCE, WEIGHTS, Held, runs
 from transformer_book.figures import SamplingDesk, SoftmaxMask
 
 FAR = '<div style="height: 9000px"></div>'
-MISSING = 'the model "manual-lm" did not come'
-BROKEN = 'the model "manual-lm" came broken'
+MISSING = 'the model "manual-lm" did not load'
+BROKEN = 'the model "manual-lm" arrived damaged'
 LENGTH = r"a packed model must be whole, got \d+ of \d+ bytes"
 BROWSERS = r"ERR_FAILED|404 \(|Unexpected|Invalid"  # a browser's words of what is below
 

@@ -282,6 +282,7 @@ def test_masks_mean_what_the_page_says():
     assert torch.equal(weights, x[:, :1].expand(1, 3, 3))
     meanings = ROSETTA.read_text("utf-8")
     assert (
-        "| `F.scaled_dot_product_attention` | `attn_mask` | True: may look" in meanings
+        "| `F.scaled_dot_product_attention` | `attn_mask` | True: may attend"
+        in meanings
     )
     assert "`attn_mask`, `key_padding_mask` | True: may **not** look" in meanings

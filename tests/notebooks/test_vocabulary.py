@@ -1,6 +1,8 @@
 """The book speaks the field's language: private words of its own do not come back."""
 
+import ast
 import re
+from pathlib import Path
 
 import pytest
 from symbols import prose
@@ -8,6 +10,8 @@ from symbols import prose
 from chapters import CHAPTERS, NOTEBOOKS
 
 BOOK = CHAPTERS.parent
+PACKAGE = BOOK / "transformer_book"
+
 FIELD = {  # ours, and the field's
     r"learned numbers?": "parameter",
     r"(?:a|one|its|each) look\b(?! at)|looks (?:side by side|above|below)": "attention",
@@ -29,16 +33,85 @@ FIELD = {  # ours, and the field's
     r"\bshall\b": "should",
     r"(?:lays?|laid) (?:it |this )?to\b": "attributes to",
 }
+IN_FIGURES_AND_CHECKS = FIELD | {
+    r"may (?:not )?look|\blook(?:s|ed)? (?:\d+ % |most |back )?at\b": "attend to",
+    r"turned round|wrong way round": "inverted",
+    r"not obeyed|\bchanges nothing": "has no effect",
+    r"\b(?:at|each|two|change|own) places?\b|places in the": "position, index",
+    r"\bspeeds?\b": "frequency",
+    r"\bsteps a round|one round in": "period",
+    r"\bforeseen?\b": "predicted",
+    r"\bknowing nothing": "a uniform guess",
+    r"\bunlikeliest\b": "least likely",
+    r"runs of four": "4-grams",
+    r"equally (?:wide|many)": "the same width, the same number",
+    r"\bstands? (?:at|before|beside|behind|in|on|outside|nowhere)\b": "is",
+    r"(?-i:\bHeld\b)|\blets? go\b|reader holds": "pinned",
+    r"did not come|came broken": "did not load",
+    r"to be expected": "expected",
+    r"most signs|signs,? got": "characters",
+    r"carried on|rises and rises": "extended, increases",
+}
 TEXTS = [path for path in BOOK.glob("*.md") if path.stem != "CHANGELOG"]
 PAGES = [*NOTEBOOKS, *CHAPTERS.glob("*.md"), *TEXTS]
+MODULES = sorted(
+    path
+    for folder in ("figures", "exercises")
+    for kind in ("*.py", "*.mjs")
+    for path in (PACKAGE / folder).rglob(kind)
+    if path.parent.name != "static"
+)
+COMMENT = re.compile(r"/\*.*?\*/|(?:^|\s)//[^\n]*", re.S)
+JOINT = re.compile(r"([\"`])\s*\+\s*\1")
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|[`}]([^`{}$]*)(?=`|\$\{)')
+
+
+def literals(module: Path) -> str:
+    """Return the texts in a module: its literals, and in Python its docstrings, too."""
+    code = module.read_text("utf-8")
+    if module.suffix == ".py":
+        texts = [node.value for node in ast.walk(ast.parse(code)) if _is_text(node)]
+    else:
+        found = LITERAL.findall(JOINT.sub("", COMMENT.sub("", code)))
+        texts = [one or other for one, other in found]
+    return "\n".join(re.sub(r"\s+", " ", text) for text in texts if text)
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def private(text: str, words: dict[str, str]) -> dict[str, str]:
+    """Return the private words in a text, and the field's."""
+    return {
+        match[0]: better
+        for ours, better in words.items()
+        for match in re.finditer(ours, text, re.I)
+    }
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_terms_are_those_of_the_field(path):
     text = prose(path) if path.suffix == ".ipynb" else path.read_text("utf-8")
-    found = {
-        match[0]: better
-        for ours, better in FIELD.items()
-        for match in re.finditer(ours, text, re.I)
-    }
+    found = private(text, FIELD)
     assert not found, f"{path.name}: write the words on the right"
+
+
+def test_terms_of_figures_and_checks_are_those_of_the_field():
+    assert {path.suffix for path in MODULES} == {".py", ".mjs"}
+    found = {
+        str(path.relative_to(PACKAGE)): words
+        for path in MODULES
+        if (words := private(literals(path), IN_FIGURES_AND_CHECKS))
+    }
+    assert found == {}, "write the words on the right"
+
+
+def test_texts_are_found_in_both_languages(tmp_path):
+    script, module = tmp_path / "text.mjs", tmp_path / "check.py"
+    script.write_text(
+        '// looks at\nsay(`may ` +\n  `look at ${a ? `place ${i}` : "b"}`);'
+    )
+    module.write_text('f"may " "not" f" look {x}"\ndef f():\n    """Say\n    it."""\n')
+    assert literals(script).split("\n") == ["may look at ", "place ", "b"]
+    assert literals(module).split("\n") == ["may not look ", "Say it."]

@@ -92,12 +92,13 @@ def test_batches_and_heads_fit_together(attend, query, key):
 X, DOUBLE = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.float64)
 ONE_DTYPE = "must have one dtype, got torch.float32 and torch.float64"
 KINDS = (
-    r"a mask must be Boolean \(True = may look\) or a Float bias, in float32 or as the "
+    r"a mask must be Boolean \(True = may attend\) or a Float bias, in float32 or as "
+    r"the "
     "query, got torch."
 )
 BROADCAST = r"a mask must broadcast to \(..., q_len, kv_len\) = "
 REFUSED = {
-    r"query and key must be equally wide, got query \(3, 4\) and key \(3, 5\)": (
+    r"query and key must have the same width, got query \(3, 4\) and key \(3, 5\)": (
         (X, torch.zeros(3, 5), X)
     ),
     r"there must be one value per key, got key \(3, 4\) and value \(2, 4\)": (
@@ -106,7 +107,7 @@ REFUSED = {
     rf"query and key {ONE_DTYPE}; convert one with .to\(dtype\)": (X, DOUBLE, DOUBLE),
     f"key and value {ONE_DTYPE}": (X, X, DOUBLE),
     "the only mask word is 'causal', got 'casual'": (X, X, X, "casual"),
-    rf"{KINDS}int64; write mask.bool\(\) if 1 means 'may look'": (X, X, X, X.long()),
+    rf"{KINDS}int64; write mask.bool\(\) if 1 means 'may attend'": (X, X, X, X.long()),
     f"{KINDS}float64": (X, X, X, DOUBLE[:, :3]),
     rf"{BROADCAST}\(3, 3\), got \(3, 2\)": (X, X, X, X[:, :2]),
     rf"{BROADCAST}\(3, 3\), got \(1, 3, 3\)": (X, X, X, torch.zeros(1, 3, 3)),

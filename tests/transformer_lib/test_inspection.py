@@ -248,7 +248,7 @@ def test_weights_that_hold_no_answer_are_refused():
 
 @pytest.mark.parametrize("look", [record_attention, lambda net: ablate_heads(net, {})])
 def test_a_model_without_attention_is_refused(look):
-    message = "a model to look into must contain MultiHeadAttention, got none in Linear"
+    message = "a model to inspect must contain MultiHeadAttention, got none in Linear"
     with refused(message), look(nn.Linear(2, 2)):
         pass
 

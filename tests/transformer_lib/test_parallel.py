@@ -88,10 +88,10 @@ def test_by_torchrun_the_processes_can_talk_until_the_end_even_an_error():
     [
         (
             {"RANK": "1"},
-            "RANK, WORLD_SIZE, LOCAL_RANK must all be whole numbers, or none be set, "
+            "RANK, WORLD_SIZE, LOCAL_RANK must all be integers, or none be set, "
             r"got {'RANK': '1'}; start with torchrun --nproc-per-node N",
         ),
-        ({"RANK": "0", "LOCAL_RANK": "0"}, "must all be whole numbers"),
+        ({"RANK": "0", "LOCAL_RANK": "0"}, "must all be integers"),
         ({"RANK": "0", "WORLD_SIZE": "two", "LOCAL_RANK": "0"}, "'WORLD_SIZE': 'two'"),
         (
             {"RANK": "2", "WORLD_SIZE": "2", "LOCAL_RANK": "0"},
@@ -195,7 +195,7 @@ def test_the_processes_talk_where_the_loss_lies(monkeypatch):
 
 @pytest.mark.parametrize("wrap", [data_parallel, fully_shard_model])
 def test_alone_there_is_nobody_to_share_with(wrap):
-    message = f"{wrap.__name__} needs processes that can talk, got one alone"
+    message = f"{wrap.__name__} needs several processes, got only one"
     with refused(message):
         wrap(nn.Linear(2, 2))
 

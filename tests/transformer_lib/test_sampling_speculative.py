@@ -186,7 +186,8 @@ def test_both_models_get_their_modes_back():
         ({"n_draft": 0}, "n_draft must be at least 1, got 0"),
         (
             {"prompt": PROMPT.expand(2, 4)},
-            "speculative decoding takes one prompt, got 2; texts of a batch would grow",
+            "speculative decoding takes one prompt, got 2; the texts of a batch "
+            "would grow",
         ),
         (
             {"draft": model(vocab_size=14)},
@@ -194,7 +195,7 @@ def test_both_models_get_their_modes_back():
         ),
         (
             {"draft": model(window=4)},
-            r"target and draft must remember every token, .* windows \(None, 4\)",
+            r"target and draft must keep every token, .* windows \(None, 4\)",
         ),
         (
             {"draft": model(max_len=8)},

@@ -155,7 +155,7 @@ def test_what_cannot_be_learned_is_refused():
         Tokenizer.train("", 300)
     with refused("must hold enough pairs for 44 merges, got pairs for 3; pass more"):
         Tokenizer.train("abab abab", 300)
-    size = "vocab_size must be a whole number, at least 256 bytes"
+    size = "vocab_size must be an integer, at least 256 bytes"
     with refused(rf"{size} \+ 2 special tokens, got 257"):
         Tokenizer.train("abc", 257, special_tokens=("<a>", "<b>"))
     with refused(f"{size} .*, got 300.0"):
@@ -165,7 +165,7 @@ def test_what_cannot_be_learned_is_refused():
 def test_tokens_that_are_not_there_are_refused():
     with refused(r"the name must be one of \('<start>', '<end>'\), got '<pad>'"):
         ABC.special("<pad>")
-    ids = "ids must be whole numbers from 0 to"
+    ids = "ids must be integers from 0 to"
     with refused(f"{ids} 259, got 260; a tensor becomes"):
         ABC.decode([97, 260])
     with refused(f"{ids} 259, got -1"):

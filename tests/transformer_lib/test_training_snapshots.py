@@ -308,7 +308,7 @@ def test_a_missing_file_is_missing(path):
 def test_an_optimizer_of_another_model_is_refused(path, saved, call):
     parts = saved.parts() | {"model": nn.Linear(2, 3)}
     shapes = r"\[\(13, 8\), \(8,\), \(8,\), \(13,\)\]"
-    message = "the optimizer may move only parameters of the model, got others of"
+    message = "the optimizer may update only parameters of the model, got others of"
     with refused(f"{message} shapes {shapes}"):
         call(path, **parts)
 

@@ -12,7 +12,7 @@ class FigureName(Figure):
     """What a reader does with it, and what each trait means, with its limits.
 
     `scores` are 2 to 8 numbers from -10 to 10. `temperature`, from 0.1 to 3, divides
-    them before the softmax. `selected` is the bar that the reader holds, or -1.
+    them before the softmax. `selected` is the bar that the reader has pinned, or -1.
     """
 
     name = "figure_name"

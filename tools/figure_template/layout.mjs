@@ -1,8 +1,8 @@
-// Where things stand: a pure function of the state and the width in pixels, no DOM.
+// Where things are: a pure function of the state and the width in pixels, no DOM.
 import { cividis, keep, list, number, real, whole } from "../kit/index.mjs";
 import { weightsOf } from "./numbers.mjs";
 
-const LEFT = 48; // of the bars: room for what is written beside them
+const LEFT = 48; // of the bars: room for the labels next to them
 const FLOOR = 170; // below the bars
 const HEIGHT = 140; // of a weight of 1
 

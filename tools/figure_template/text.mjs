@@ -1,7 +1,7 @@
 // What the figure says: sentence, data table, and a program for PyTorch. No DOM.
 import { number, percent, python } from "../kit/index.mjs";
 
-/** The live sentence; `active` is [0, i] of the bar that is looked at, or null. */
+/** The live sentence; `active` is [0, i] of the bar that is picked, or null. */
 export function sentence({ state: { scores, temperature }, weights }, active) {
   const at = `at temperature ${number(temperature, 1)}`;
   if (!active) {

@@ -16,7 +16,7 @@ const newBar = () =>
     s("rect", { class: "ring" }),
   );
 
-/** A cell's label must contain all the text in the cell: other text stands outside. */
+/** A cell's label must contain all the text in the cell: other text is outside. */
 function drawBar(node, bar, i, { state, weights, top, height }) {
   const [place, rect, text, ring] = node.children;
   const shown = number(weights[i]);
@@ -87,7 +87,7 @@ function build(ui) {
 export default {
   name: "figure_name",
   title: "Figure title",
-  tip: "pull the temperature down to 0.1: which bar takes all the weight?",
+  tip: "drag the temperature down to 0.1: which bar takes all the weight?",
   traits: ["scores", "temperature", "selected"],
   layout,
   sentence,

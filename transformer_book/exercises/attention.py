@@ -1,4 +1,4 @@
-"""Checks of `attention`: attention, its weights, and attention beside cached keys."""
+"""Checks of `attention`: attention, its weights, and attention with cached keys."""
 
 from typing import Any
 
@@ -48,21 +48,22 @@ WEIGHTS = Exercise(
         "rows do not sum to 1: is the softmax over the keys, dim=-1?": lambda f: (
             not alike(f(Q, K).sum(-1), torch.ones(3))
         ),
-        "the scores are not divided by the root of the key width, "
+        "the scores are not divided by the square root of the key width, "
         "sqrt(query.shape[-1])": lambda f: alike(f(Q, K), (Q @ K.mT).softmax(-1)),
-        "the scores are divided by something else than the root of the key width, "
-        "sqrt(query.shape[-1])": lambda f: (
+        "the scores are divided by something other than the square root of "
+        "the key width, sqrt(query.shape[-1])": lambda f: (
             not alike(f(Q, K), attention.attention_weights(Q, K))
         ),
-        "the mask changes nothing: such a map shows "
-        "weights that nobody uses": lambda f: alike(f(Q, K, MASK), f(Q, K)),
-        "the mask is turned round: True = may look": lambda f: alike(
+        "the mask has no effect: such a map shows weights that the model "
+        "never uses": lambda f: alike(f(Q, K, MASK), f(Q, K)),
+        "the mask is inverted: True = may attend": lambda f: alike(
             f(Q, K, MASK)[:2], attention.attention_weights(Q, K, ~MASK)[:2]
         ),
-        "rows with a mask do not sum to 1: hide scores, by -inf, and then take the "
+        "masked rows do not sum to 1: set hidden scores to -inf before the "
         "softmax": lambda f: not alike(f(Q, K, MASK).sum(-1), torch.ones(3)),
-        "what is hidden still has weight: a hidden score "
-        "becomes -inf, not 0": lambda f: bool((f(Q, K, MASK)[~MASK] > 0).any()),
+        "hidden keys still get weight: a hidden score becomes -inf, not 0": lambda f: (
+            bool((f(Q, K, MASK)[~MASK] > 0).any())
+        ),
         **SEVERAL,
     },
 )
@@ -78,7 +79,7 @@ ATTENTION = Exercise(
         "the shape must be (queries, value width): weights @ V?": lambda f: (
             f(Q, K, V).shape != (3, 6)
         ),
-        "equal values must come back as they are: do the weights sum to 1 over "
+        "equal values must come back unchanged: do the weights sum to 1 over "
         "the keys, dim=-1?": lambda f: (
             not alike(f(Q, K, torch.ones(5, 6)), torch.ones(3, 6))
         ),
@@ -87,14 +88,14 @@ ATTENTION = Exercise(
         ),
         "the averages differ: are the scores divided by "
         "sqrt(query.shape[-1])?": lambda f: not _averages(f, 0.5),
-        "the mask is not obeyed: it changes nothing": lambda f: alike(
-            f(Q, K, V, MASK), f(Q, K, V)
+        "the mask has no effect: masked and unmasked results are the same": lambda f: (
+            alike(f(Q, K, V, MASK), f(Q, K, V))
         ),
-        "the mask is turned round: True = may look": lambda f: alike(
+        "the mask is inverted: True = may attend": lambda f: alike(
             f(Q, K, V, MASK)[:2], attention.attention(Q, K, V, ~MASK)[:2]
         ),
-        "the mask is not obeyed: a score that may not be looked at becomes -inf "
-        "before the softmax, so the weights of the others still sum to 1": lambda f: (
+        "the mask is not applied correctly: a masked score becomes -inf "
+        "before the softmax, so the other weights still sum to 1": lambda f: (
             not alike(f(Q, K, V, MASK), attention.attention(Q, K, V, MASK))
         ),
         **SEVERAL,
@@ -144,24 +145,23 @@ DECODE = Exercise(
         "2 heads, 3 queries, 7 keys (4 of them cached), mask='causal'": _cached,
     },
     {
-        "without a mask, every query must look at every key": lambda f: (
+        "without a mask, every query must attend to every key": lambda f: (
             not alike(f(NEW, KEYS, VALUES), attention.attention(NEW, KEYS, VALUES))
         ),
-        "the mask changes nothing: with 'causal' the future must be hidden": lambda f: (
-            alike(f(SQUARE, KEYS, VALUES, "causal"), f(SQUARE, KEYS, VALUES))
+        "the mask has no effect: 'causal' must hide the future": lambda f: alike(
+            f(SQUARE, KEYS, VALUES, "causal"), f(SQUARE, KEYS, VALUES)
         ),
-        "the mask is turned round: True = may look": lambda f: any(
+        "the mask is inverted: True = may attend": lambda f: any(
             _sees_later(f, start) for start in (0, 1)
         ),
-        "the first query is lined up with the first key, as is_causal=True and the "
-        "first rows of a square mask do: beside cached keys, the last query lines "
-        "up with the last key": acts_like(_cached, _upper_left),
+        "the first query is aligned with the first key, as in is_causal=True "
+        "or the first rows of a square mask: with cached keys, the last query "
+        "aligns with the last key": acts_like(_cached, _upper_left),
         "right without a cache; with one, the future leaks among the new tokens: 3 "
         "queries at once need a mask too": lambda f: (
             _otherwise_right(f) and alike(_cached(f), f(NEW, KEYS, VALUES))
         ),
-        "right beside 4 cached keys, not beside none: count them, "
-        "kv_len - q_len": gives(
+        "right with 4 cached keys, wrong with none: count them, kv_len - q_len": gives(
             _cached, attention.attention(NEW, KEYS, VALUES, "causal")
         ),
         "an output changed when a later key changed: the future leaks": lambda f: (
@@ -170,8 +170,8 @@ DECODE = Exercise(
                 f(SQUARE, KEYS, VALUES, "causal")[:, :-1],
             )
         ),
-        "each query must look at all keys up to its own, the last query at all: "
-        "torch.ones(q_len, kv_len).tril(kv_len - q_len)": otherwise,
+        "each query must attend to all keys up to its own, the last query to "
+        "all keys: torch.ones(q_len, kv_len).tril(kv_len - q_len)": otherwise,
     },
 )
 

@@ -55,8 +55,8 @@ LAYER_NORM = Exercise(
         "weight and bias": lambda f: f(TINY_OR_EQUAL, WEIGHT, BIAS),
     },
     {
-        "a token's result changed with another token: take mean and variance of "
-        "each token by itself, dim=-1": lambda f: _depends(f, ONES, ZEROS),
+        "a token's result depends on another token: take the mean and "
+        "variance of each token separately, dim=-1": lambda f: _depends(f, ONES, ZEROS),
         "weight and bias are swapped: the weight multiplies, "
         "the bias is added": lambda f: alike(
             f(LARGE, WEIGHT, BIAS), blocks.layer_norm(LARGE, BIAS, WEIGHT)
@@ -64,24 +64,24 @@ LAYER_NORM = Exercise(
         "the mean of each token must become 0: subtract it": lambda f: (
             not alike(f(LARGE, ONES, ZEROS).mean(-1), torch.zeros(2, 5))
         ),
-        "ten times larger numbers must give the same: "
-        "divide by the root of the variance": lambda f: _grows(f, ONES, ZEROS),
+        "inputs ten times larger must give the same result: divide by the "
+        "square root of the variance": lambda f: _grows(f, ONES, ZEROS),
         "the variance divides by d_model - 1: it must divide by d_model, as "
         "x.var(-1, correction=0) does": lambda f: alike(
             f(LARGE, ONES, ZEROS), CENTERED / LARGE.std(-1, keepdim=True)
         ),
-        "the weight changes nothing: it multiplies what is normalized": lambda f: alike(
+        "the weight has no effect: it multiplies the normalized input": lambda f: alike(
             f(LARGE, WEIGHT, BIAS), f(LARGE, ONES, BIAS)
         ),
-        "the bias changes nothing: it is added at the end": lambda f: alike(
+        "the bias has no effect: it is added at the end": lambda f: alike(
             f(LARGE, WEIGHT, BIAS), f(LARGE, WEIGHT, ZEROS)
         ),
         "normalize, then multiply by the weight, then add the bias": lambda f: (
             not alike(f(LARGE, WEIGHT, BIAS), f(LARGE, ONES, ZEROS) * WEIGHT + BIAS)
         ),
         "a token of equal numbers gives 0 / 0: add eps to the variance, "
-        "inside the root": lambda f: _endless(f, EQUAL, ONES, ZEROS),
-        "eps stands outside the root: sqrt(variance + eps), not "
+        "inside the square root": lambda f: _endless(f, EQUAL, ONES, ZEROS),
+        "eps is outside the square root: sqrt(variance + eps), not "
         "sqrt(variance) + eps": lambda f: alike(
             _plain(f, TINY, ONES, ZEROS),
             (TINY - TINY.mean()) / (TINY.std(correction=0) + 1e-5),
@@ -102,27 +102,27 @@ RMS_NORM = Exercise(
         ),
     },
     {
-        "a token's result changed with another token: take the mean of squares of "
-        "each token by itself, dim=-1": lambda f: _depends(f, ONES),
-        "ten times larger numbers must give the same: divide by the root of the "
-        "mean of squares": lambda f: _grows(f, ONES),
-        "a token of equal numbers must not become 0: "
-        "RMSNorm subtracts no mean": lambda f: alike(_plain(f, EQUAL, ONES), ZEROS),
-        "the squares of a token must have the mean 1: is it the root of their "
-        "mean, over all d_model of them?": lambda f: (
+        "a token's result depends on another token: take the mean of squares "
+        "of each token separately, dim=-1": lambda f: _depends(f, ONES),
+        "inputs ten times larger must give the same result: divide by the "
+        "square root of the mean of squares": lambda f: _grows(f, ONES),
+        "a token of equal numbers must not become 0: RMSNorm does not "
+        "subtract the mean": lambda f: alike(_plain(f, EQUAL, ONES), ZEROS),
+        "the squares of a token must have mean 1: do you divide by the root "
+        "of their mean, over all d_model of them?": lambda f: (
             alike(f(LARGE, WEIGHT), f(LARGE, ONES) * WEIGHT)
             and not alike(f(LARGE, ONES).square().mean(-1), torch.ones(2, 5))
         ),
-        "the weight changes nothing: it multiplies what is normalized": lambda f: alike(
+        "the weight has no effect: it multiplies the normalized input": lambda f: alike(
             f(LARGE, WEIGHT), f(LARGE, ONES)
         ),
         "normalize, then multiply by the weight itself": lambda f: (
             not alike(f(LARGE, WEIGHT), blocks.rms_norm(LARGE, WEIGHT))
         ),
-        "a token of zeros gives 0 / 0: add eps to the mean of squares, "
-        "inside the root": lambda f: _endless(f, NAUGHT, ONES),
-        "eps stands outside the root: sqrt(mean + eps), "
-        "not sqrt(mean) + eps": lambda f: alike(
+        "a token of zeros gives 0 / 0: add eps to the mean of squares, inside "
+        "the square root": lambda f: _endless(f, NAUGHT, ONES),
+        "eps is outside the square root: sqrt(mean + eps), not sqrt(mean) + "
+        "eps": lambda f: alike(
             _plain(f, TINY, ONES), TINY / (TINY.square().mean().sqrt() + 1e-5)
         ),
         "right for large numbers, wrong for tiny ones: sqrt(mean + eps), where eps "
@@ -145,19 +145,19 @@ FEED_FORWARD = Exercise(
     blocks.FeedForward,
     {"2 x 5 tokens, d_model=4, d_ff=7, activation=F.gelu": _feed_forward},
     {
-        "there is no activation: two linear layers in a row are only one": gives(
-            _feed_forward, WIDE @ DOWN.T
-        ),
-        "the activation is not the one that was given: use the argument": gives(
+        "there is no activation function: two linear layers in a row are "
+        "equivalent to one": gives(_feed_forward, WIDE @ DOWN.T),
+        "the activation function is not the one that was passed in: use the "
+        "argument": gives(
             _feed_forward,
             *(act(WIDE) @ DOWN.T for act in (F.relu, F.silu, blocks.gelu_tanh)),
         ),
-        "the activation comes after down: it belongs between up and down": gives(
+        "the activation function comes after down: it belongs between up and "
+        "down": gives(
             _feed_forward, F.gelu(WIDE @ DOWN.T), F.gelu(F.gelu(WIDE) @ DOWN.T)
         ),
-        "the activation comes before up: it belongs between up and down": gives(
-            _feed_forward, F.gelu(X) @ UP.T @ DOWN.T
-        ),
+        "the activation function comes before up: it belongs between up and "
+        "down": gives(_feed_forward, F.gelu(X) @ UP.T @ DOWN.T),
         "x is added: leave that to the residual connection around this layer": gives(
             _feed_forward, X + F.gelu(WIDE) @ DOWN.T
         ),
@@ -181,13 +181,13 @@ SWIGLU = Exercise(
         "the gate goes through a sigmoid: silu(z) is z * sigmoid(z)": gives(
             _swiglu, (GATED.sigmoid() * WIDE) @ DOWN.T
         ),
-        "the gate goes through another activation than silu": gives(
+        "the gate goes through an activation function other than silu": gives(
             _swiglu, *((act(GATED) * WIDE) @ DOWN.T for act in (F.gelu, F.relu, F.tanh))
         ),
-        "there is no activation: the gate goes through silu": gives(
+        "there is no activation function: the gate goes through silu": gives(
             _swiglu, (GATED * WIDE) @ DOWN.T
         ),
-        "silu is taken of the product: only the gate goes through it": gives(
+        "silu is applied to the product: only the gate goes through it": gives(
             _swiglu, F.silu(GATED * WIDE) @ DOWN.T
         ),
         "nothing is gated: multiply silu(gate(x)) and up(x), then down": gives(
@@ -238,21 +238,21 @@ def _factors(solution: Solution) -> list[float]:
 
 EXPERIMENTS = {
     "2 x 5 tokens, d_model=4, dropout=0.2, in eval mode": _at_rest,
-    "the factors by which dropout=0.2 multiplies what the "
-    "layer returns, in training": _factors,
+    "the factors by which dropout=0.2 multiplies the layer's output, in "
+    "training": _factors,
 }
 DROPOUT = {
     "nothing is dropped in training: F.dropout(change, dropout, self.training)": gives(
         _factors, [1.0]
     ),
-    "what is kept must be divided by 1 - dropout, here 0.8": gives(
+    "the values that are kept must be divided by 1 - dropout, here 0.8": gives(
         _factors, [0.0, 1.0]
     ),
-    "dropout is the share that is dropped, not the share that is kept": gives(
+    "dropout is the probability of dropping a value, not of keeping it": gives(
         _factors, [0.0, 5.0]
     ),
-    "dropout is for what the layer returns alone: neither its input nor the "
-    "stream x may lose a number": lambda f: len(_factors(f)) > 2,
+    "dropout applies only to the layer's output: neither its input nor "
+    "the stream x may lose values": lambda f: len(_factors(f)) > 2,
 }
 
 NORMED, CHANGE = _norm(X), _layer(X)
@@ -264,7 +264,7 @@ PRE_NORM = Exercise(
     EXPERIMENTS,
     {
         "x is not added: the layer adds to the stream": gives(_at_rest, _layer(NORMED)),
-        "the sum is normalized: that is PostNorm; here the norm stands before "
+        "the sum is normalized: that is PostNorm; here the norm comes before "
         "the layer, x + layer(norm(x))": gives(_at_rest, POST, _norm(PRE)),
         "the normalized x is added: the stream itself is never normalized": gives(
             _at_rest, NORMED + _layer(NORMED)
@@ -290,15 +290,17 @@ POST_NORM = Exercise(
     EXPERIMENTS,
     {
         "x is not added: norm(x + layer(x))": gives(_at_rest, _norm(CHANGE)),
-        "the norm stands before the layer: that is PreNorm; here it takes the "
-        "sum, norm(x + layer(x))": gives(_at_rest, PRE),
+        "the norm comes before the layer: that is PreNorm; here it normalizes "
+        "the sum, norm(x + layer(x))": gives(_at_rest, PRE),
         "x is normalized before the layer too: norm(x + layer(x))": gives(
             _at_rest, _norm(PRE), _norm(NORMED + _layer(NORMED))
         ),
-        "only the layer's result is normalized: the norm takes the sum, "
-        "norm(x + layer(x))": gives(_at_rest, X + _norm(CHANGE)),
-        "x and the layer's result are normalized apart: the norm takes their sum, "
-        "norm(x + layer(x))": gives(_at_rest, NORMED + CHANGE, NORMED + _norm(CHANGE)),
+        "only the layer's output is normalized: normalize the sum, norm(x + "
+        "layer(x))": gives(_at_rest, X + _norm(CHANGE)),
+        "x and the layer's output are normalized separately: normalize their "
+        "sum, norm(x + layer(x))": gives(
+            _at_rest, NORMED + CHANGE, NORMED + _norm(CHANGE)
+        ),
         "there is no norm: norm(x + layer(x))": gives(_at_rest, X + CHANGE),
         "x is added twice": gives(_at_rest, _norm(X + X + CHANGE), X + POST),
         "the layer is applied twice": gives(

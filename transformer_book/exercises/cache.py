@@ -51,43 +51,40 @@ LAYER = Exercise(
     "LayerCache",
     cache.LayerCache,
     {
-        "2 sequences, 3 heads, width 4, room for 12; 5 tokens, then 5 more": _fed,
+        "2 sequences, 3 heads, width 4, capacity 12; 5 tokens, then 5 more": _fed,
         "5 tokens, whose tensors the caller then sets to 0, and 3 more": _lent,
     },
     {
-        "the room that is not filled yet came back too: return the first length "
-        "tokens only": lambda cls: _after(cls, 5)["keys"].shape[2] == 12,
-        "keys and values are exchanged": lambda cls: alike(
+        "unfilled memory was returned too: return only the first length "
+        "tokens": lambda cls: _after(cls, 5)["keys"].shape[2] == 12,
+        "keys and values are swapped": lambda cls: alike(
             _after(cls, 5)["keys"], VALUES[:, :, :5]
         ),
-        "the values are lost, the keys came back twice": lambda cls: alike(
+        "the values are lost: the keys were returned twice": lambda cls: alike(
             _after(cls, 5)["values"], FIRST_KEYS
         ),
-        "of 5 new tokens only the last is kept: "
-        "an update may bring several": lambda cls: alike(
-            _after(cls, 5)["keys"], KEYS[:, :, 4:5]
-        ),
+        "only the last of 5 new tokens is kept: an update may "
+        "contain several": lambda cls: alike(_after(cls, 5)["keys"], KEYS[:, :, 4:5]),
         "length stays 0: count the tokens, self.length += key.shape[2]": lambda cls: (
             _after(cls, 5)["length"] == 0
         ),
-        "only the new keys and values came back: return all so far": lambda cls: alike(
-            _after(cls, 5, 1)["keys"], KEYS[:, :, 5:6]
+        "only the new keys and values were returned: return all so far": lambda cls: (
+            alike(_after(cls, 5, 1)["keys"], KEYS[:, :, 5:6])
         ),
         "new tokens are added along the wrong axis: keys are (batch, n_kv_heads, "
         "seq, d_head), so the tokens are axis 2": lambda cls: (
             _after(cls, 1, 1)["keys"].shape not in ((2, 3, 1, 4), (2, 3, 2, 4))
         ),
-        "new tokens stand before the earlier ones: "
-        "append them at the end": lambda cls: alike(
-            _after(cls, 5, 1)["keys"][:, :, 1:], FIRST_KEYS
+        "new tokens come before the earlier ones: append them at the end": lambda cls: (
+            alike(_after(cls, 5, 1)["keys"][:, :, 1:], FIRST_KEYS)
         ),
-        "the earlier tokens are lost: write new ones from place self.length on, "
-        "not over the first ones": lambda cls: (
+        "the earlier tokens are lost: write new ones starting at index "
+        "self.length, not over the first ones": lambda cls: (
             not alike(_after(cls, 5, 1)["keys"][:, :, :5], FIRST_KEYS)
         ),
-        "keys and values are right, the length is not: count the tokens, "
+        "keys and values are right, but the length is not: count the tokens, "
         "self.length += key.shape[2]": lambda cls: _after(cls, 5)["length"] != 5,
-        "what was kept changed with the tensors that came in: keep copies": gives(
+        "the cache changed when the input tensors changed: store copies": gives(
             _fed, _fed(cache.LayerCache)
         ),
     },

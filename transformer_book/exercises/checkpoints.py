@@ -102,12 +102,12 @@ RENAME = Exercise(
         "the same with h.1.ln_2 misspelled, h.1.ln2": _of_misspelled,
     },
     {
-        "a layer that holds query, key and value is no layer of ours: "
-        "cut c_attn in three": lambda f: QUERY in _missing(f),
-        "biases are missing: the bias of c_attn is cut in three as well": lambda f: (
+        "we have no layer that holds query, key and value together: split "
+        "c_attn in three": lambda f: QUERY in _missing(f),
+        "biases are missing: the bias of c_attn is split in three as well": lambda f: (
             bool(_missing(f)) and all("bias" in name for name in _missing(f))
         ),
-        "names of theirs are left: each must become one of "
+        "GPT-2's names are left: each must become one of "
         "Decoder(gpt2_config(config)).state_dict()": lambda f: bool(
             set(STATE) & set(_renamed(f))
         ),
@@ -115,27 +115,29 @@ RENAME = Exercise(
         "Decoder(gpt2_config(config)).state_dict()": lambda f: (
             set(_renamed(f)) != set(_right())
         ),
-        "tensors stand under the names of others: go by the names, as the two "
-        "state dicts have another order": lambda f: _renamed(f)[EMBEDDING].ndim == 1,
+        "tensors are stored under each other's names: match by name, because "
+        "the two state dicts differ in order": lambda f: (
+            _renamed(f)[EMBEDDING].ndim == 1
+        ),
         "wte and wpe are swapped: wte has a row for each token, "
         "wpe one for each position": _reads(EMBEDDING, STATE["wpe.weight"]),
         "embeddings are transposed too: only the weights of linear layers are "
-        "stored the other way round": _reads(EMBEDDING, STATE["wte.weight"].T),
+        "stored transposed": _reads(EMBEDDING, STATE["wte.weight"].T),
         "weights of linear layers are not transposed: GPT-2 has x @ weight, "
         "nn.Linear has x @ weight.T": _reads(UP, STATE["h.0.mlp.c_fc.weight"]),
-        "square weights are not transposed: their shape does not tell, so go by "
-        "the name of the layer": _reads(OUT, STATE["h.0.attn.c_proj.weight"]),
-        "c_attn is cut per head: in GPT-2 all queries come first, then all keys, "
-        "then all values": _per_head,
-        "the parts of c_attn stand in another order: query, key, value": _other_order,
-        "c_attn is cut along its inputs: query, key and value lie side by side in "
-        "its 18 columns": lambda f: _renamed(f)[QUERY].shape != (6, 6),
-        "ln_1 and ln_2 are swapped: ln_1 stands before attention, ln_2 before the "
-        "feed-forward layer": _reads(
+        "square weights are not transposed: their shape does not show it, so "
+        "go by the name of the layer": _reads(OUT, STATE["h.0.attn.c_proj.weight"]),
+        "c_attn is split per head: in GPT-2 all queries come first, then all "
+        "keys, then all values": _per_head,
+        "the parts of c_attn are in a different order: query, key, value": _other_order,
+        "c_attn is split along its inputs: query, key and value are side by "
+        "side in its 18 columns": lambda f: _renamed(f)[QUERY].shape != (6, 6),
+        "ln_1 and ln_2 are swapped: ln_1 comes before attention, ln_2 before "
+        "the feed-forward layer": _reads(
             f"{ATTENTION}.norm.weight", STATE["h.0.ln_2.weight"]
         ),
-        "a name that is unknown or missing must raise an error: else a part of "
-        "the model stays as it was drawn, in silence": lambda f: alike(
+        "an unknown or missing name must raise an error: otherwise part of "
+        "the model silently keeps its random weights": lambda f: alike(
             _renamed(f), _right()
         ),
     },

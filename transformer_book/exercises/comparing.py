@@ -31,16 +31,16 @@ def _of_tensors(got: Any, want: Tensor) -> str | None:
     if not isinstance(got, Tensor):
         kind = f"{type(got).__module__}.{type(got).__qualname__}"
         return Formal(
-            f"it is a {kind}, wanted a torch.Tensor of shape {tuple(want.shape)}"
+            f"it is a {kind}, expected a torch.Tensor of shape {tuple(want.shape)}"
         )
     if got.is_floating_point() and want.dtype == torch.float64:
         want = want.to(got.dtype)  # more than asked for
     if got.shape != want.shape:
-        return f"the shape is {tuple(got.shape)}, wanted {tuple(want.shape)}"
+        return f"the shape is {tuple(got.shape)}, expected {tuple(want.shape)}"
     for what in ("device", "dtype"):
         mine, right = getattr(got, what), getattr(want, what)
         if mine != right:
-            return Formal(f"the {what} is {mine}, wanted {right}")
+            return Formal(f"the {what} is {mine}, expected {right}")
     return _of_numbers(got.detach(), want.detach())
 
 
@@ -53,7 +53,7 @@ def _of_numbers(got: Tensor, want: Tensor) -> str | None:
     if not far.any():
         return None
     place = [int(i) for i in torch.unravel_index(gap.argmax(), gap.shape)]
-    values = f"{_number(got, place)}, wanted {_number(want, place)}"
+    values = f"{_number(got, place)}, expected {_number(want, place)}"
     if got.ndim == 0:
         return f"it is {values}"
     return f"at {place} it is {values}; {far.double().mean():.0%} of the numbers differ"
@@ -98,7 +98,7 @@ _KINDS: tuple[tuple[Any, Any], ...] = (
 
 
 def _unequal(got: Any, want: Any) -> str:
-    return f"it is {_short(got)}, wanted {_short(want)}"
+    return f"it is {_short(got)}, expected {_short(want)}"
 
 
 def _number(x: Tensor, place: list[int]) -> str:

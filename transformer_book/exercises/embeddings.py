@@ -56,7 +56,7 @@ def _given(run: Run) -> Run:
 
 
 def _scored(layer: Any) -> Tensor:
-    """Score after a look at the rows, which must leave them as they are."""
+    """Score after a lookup of the rows, which must leave them as they are."""
     layer(TOKENS)
     return layer.logits(STATES)
 
@@ -73,7 +73,7 @@ def _learned(layer: Any) -> dict[str, Tensor]:
 
 
 def _kept(cls: Solution) -> Tensor:
-    """Return the rows after a look at them."""
+    """Return the rows after a lookup."""
     layer = _filled(cls)
     layer(TOKENS)
     return layer.weight
@@ -107,30 +107,29 @@ EMBEDDING = Exercise(
         "the rows are divided by scale: multiply them by it": _rows_times(1 / SCALE),
         "the rows are multiplied by sqrt(d_model), whatever scale is: "
         "the caller chooses, so use scale itself": _rows_times(2.0),
-        "the rows are multiplied by the root of scale: use scale itself, which "
-        "may be a root already": _rows_times(SCALE**0.5),
+        "the rows are multiplied by the square root of scale: use scale "
+        "itself, which may be a root already": _rows_times(SCALE**0.5),
         "the vectors differ: is it the row of each token, times scale?": lambda cls: (
             not _rows_times(SCALE)(cls)
         ),
-        "looking tokens up changed weight in place: multiply the rows that were "
-        "taken out, not the matrix": lambda cls: not alike(_kept(cls), ROWS),
-        "logits are multiplied by scale too: it is for the way in only": _logits_times(
-            SCALE
-        ),
-        "logits are divided by scale: it is for the way in only": _logits_times(
+        "looking tokens up changed weight in place: multiply the selected "
+        "rows, not the matrix": lambda cls: not alike(_kept(cls), ROWS),
+        "logits are multiplied by scale too: it applies to the "
+        "input only": _logits_times(SCALE),
+        "logits are divided by scale: it applies to the input only": _logits_times(
             1 / SCALE
         ),
-        "logits went through a softmax: they are bare dot products, and the loss "
-        "does the rest": lambda cls: (
+        "logits went through a softmax: they are plain dot products, and the "
+        "loss does the rest": lambda cls: (
             alike(_scored(_filled(cls)).exp().sum(-1), torch.ones(2, 3))
             or alike(_scored(_filled(cls)).sum(-1), torch.ones(2, 3))
         ),
-        "one matrix serves both ends: logits use another one than weight, or an "
-        "old copy of it": lambda cls: alike(
+        "one matrix serves both ends: logits use a matrix other than weight, "
+        "or an old copy of it": lambda cls: alike(
             _scored(_filled(cls)), _scored(_filled(cls, -ROWS))
         ),
-        "one end gives weight no gradient: use weight itself, without detach() "
-        "and without data": lambda cls: alike(
+        "one end passes no gradient to weight: use weight itself, without "
+        "detach() and without data": lambda cls: alike(
             _given(_both_ends)(cls), _given(_both_ends)(LIBRARY)
         ),
         "the logits differ: are they the dot product of each "

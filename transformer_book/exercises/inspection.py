@@ -61,7 +61,7 @@ def _means(run: Callable[..., Any], right: Tensor, queries: int) -> Mapping[str,
         ),
         "the mean counts tokens without such a key: divide by the number of "
         "weights that you add": gives(run, right * queries / 8),
-        "that counts how often the largest weight stands there: the score is the "
+        "that counts how often the largest weight is there: the score is the "
         "mean of the weights themselves": lambda f: alike(run(f, WEIGHTS / 2), run(f)),
     }
 
@@ -69,7 +69,7 @@ def _means(run: Callable[..., Any], right: Tensor, queries: int) -> Mapping[str,
 PREVIOUS = Exercise(
     "previous_token_score",
     inspection.previous_token_score,
-    {"weights of 2 texts, 3 heads, 8 tokens": _previous},
+    {"weights of 2 sequences, 3 heads, 8 tokens": _previous},
     {
         **_shapes(_previous),
         **_means(_previous, inspection.previous_token_score(WEIGHTS), 7),
@@ -84,18 +84,22 @@ PREVIOUS = Exercise(
 INDUCTION = Exercise(
     "induction_score",
     inspection.induction_score,
-    {"weights of 2 texts, 3 heads, 8 tokens; period 4": _induction},
+    {"weights of 2 sequences, 3 heads, 8 tokens; period 4": _induction},
     {
         **_shapes(_induction),
         **_means(_induction, inspection.induction_score(WEIGHTS, PERIOD), 4),
-        "that is the weight on the same token, one period ago: an induction head looks "
-        "at what followed it, period - 1 back": _looks(_induction, PERIOD, PERIOD),
+        "that is the weight on the same token, one period ago: an induction "
+        "head attends to what followed it, period - 1 back": _looks(
+            _induction, PERIOD, PERIOD
+        ),
         "that is one too far back, period + 1: what followed the earlier "
         "occurrence is period - 1 back": _looks(_induction, PERIOD + 1),
-        "the last token of the first copy is counted too: nothing has come twice "
-        "yet, so begin with query number period": _looks(_induction, PERIOD - 1),
-        "that is the weight on the previous token, "
-        "and the score of another kind of head": _looks(_induction, 1),
+        "the last token of the first copy is counted too: nothing has "
+        "repeated yet, so start with query number period": _looks(
+            _induction, PERIOD - 1
+        ),
+        "that is the weight on the previous token, which is the score of "
+        "another kind of head": _looks(_induction, 1),
         "the scores differ: is it weights[..., i, i - period + 1], averaged over "
         "every token i of the second copy, and over the batch?": otherwise,
     },

@@ -107,7 +107,7 @@ def complaint_about(solution: Any, exercise: Exercise) -> str | None:
     """Return what is wrong with a solution, or None."""
     if not callable(solution):
         untouched = solution in (None, ...)
-        return NOT_YET if untouched else f"✗ it is {solution!r}, wanted a function"
+        return NOT_YET if untouched else f"✗ it is {solution!r}, expected a function"
     try:
         for title, run in exercise.experiments.items():
             found = _found(run, solution, exercise.library)

@@ -1,4 +1,4 @@
-"""Checks of `masks`: sentences about positions, and several texts in one tensor."""
+"""Checks of `masks`: rules about positions, and several sequences in one tensor."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,7 +40,7 @@ def _usual(run: Run, library: Solution) -> Mapping[str, Test]:
     return {
         "the shape must be (queries, keys): give the queries a last axis of "
         "size 1, [:, None]": lambda f: run(f).shape != run(library).shape,
-        "the mask is turned round: True = may look": acts_like(
+        "the mask is inverted: True = may attend": acts_like(
             run, lambda *args: ~library(*args)
         ),
     }
@@ -50,7 +50,7 @@ def _by_places(library: Solution, run: Run) -> Mapping[str, Test]:
     def wrong(queries: Tensor, keys: Tensor, number: int) -> Any:
         return library(places(len(queries)), places(len(keys)), number)
 
-    words = "compare the positions themselves, not their places in the tensor"
+    words = "compare the positions themselves, not their indices in the tensor"
     return {words: acts_like(run, wrong)}
 
 
@@ -62,10 +62,10 @@ CAUSAL = Exercise(
         "queries 4 to 6, keys 0 to 6": lambda f: f(P[4:], P),
     },
     {
-        "a token must be allowed to look at itself": lambda f: (
+        "a token must be allowed to attend to itself": lambda f: (
             not bool(f(P, P).diagonal().all())
         ),
-        "the future leaks, and the past is blocked: True where the query's "
+        "the future leaks and the past is hidden: True where the query's "
         "position is at or after the key's": lambda f: bool(
             f(P, P).bool().equal(torch.ones(7, 7).triu().bool())
         ),
@@ -73,8 +73,8 @@ CAUSAL = Exercise(
         "is at or after the key's": lambda f: bool(
             (f(P, P).bool() & torch.ones(7, 7).triu(1).bool()).any()
         ),
-        "right from position 0 on, wrong for later queries: compare the positions "
-        "themselves, not their places in the tensor": otherwise,
+        "right if queries start at position 0, wrong if they start later: "
+        "compare the positions themselves, not their indices in the tensor": otherwise,
     },
 )
 
@@ -87,16 +87,16 @@ WINDOW = Exercise(
     {
         **_usual(_nearby, masks.sliding_window_mask),
         **_by_places(masks.sliding_window_mask, _nearby),
-        "later positions are hidden: the window looks both ways, and & causal_mask "
-        "takes the future away": acts_like(
+        "later positions are hidden: the window extends both ways, and & "
+        "causal_mask removes the future": acts_like(
             _nearby, lambda q, k, w: (DISTANCE >= 0) & (w > DISTANCE)
         ),
-        "the window is one too wide: a position exactly window away is outside, "
-        "as the token itself counts too": acts_like(
+        "the window is one too wide: a position exactly window away is "
+        "outside, because the token itself counts too": acts_like(
             _nearby, lambda q, k, w: DISTANCE.abs() <= w
         ),
-        "the window is one too wide on the left: exactly window back is outside, "
-        "as the token itself counts too": acts_like(
+        "the window is one too wide on the left: a position exactly window "
+        "back is outside, because the token itself counts too": acts_like(
             _nearby, lambda q, k, w: (w >= DISTANCE) & (-w < DISTANCE)
         ),
         "the future leaks: positions far ahead are outside too; take the absolute "
@@ -104,11 +104,10 @@ WINDOW = Exercise(
         "the far past leaks: take the absolute value of the distance": acts_like(
             _nearby, lambda q, k, w: -w < DISTANCE
         ),
-        "the window is too wide: a query sees less than window positions back": _leaks(
-            _nearby, masks.sliding_window_mask
-        ),
-        "the window is too narrow: it reaches window - 1 positions back, "
-        "and as many ahead": otherwise,
+        "the window is too wide: a query attends fewer than window positions "
+        "back": _leaks(_nearby, masks.sliding_window_mask),
+        "the window is too narrow: it extends window - 1 positions back and "
+        "as many ahead": otherwise,
     },
 )
 
@@ -119,26 +118,24 @@ PREFIX = Exercise(
     {
         **_usual(_prefixed, masks.prefix_mask),
         **_by_places(masks.prefix_mask, _prefixed),
-        "the prefix changes nothing: its own tokens may see all of it": acts_like(
+        "the prefix has no effect: its own tokens may attend to all of it": acts_like(
             _prefixed, lambda q, k, n: masks.causal_mask(q, k)
         ),
-        "only the prefix can be seen: after it, "
-        "queries see earlier positions too": acts_like(
-            _prefixed, lambda q, k, n: (k < n).expand(5, -1)
-        ),
-        "a key that is in the prefix, or not in the future, may be seen: one is "
-        "enough, so join the two by |": acts_like(
+        "only the prefix is visible: queries after it attend to earlier "
+        "positions too": acts_like(_prefixed, lambda q, k, n: (k < n).expand(5, -1)),
+        "a key is visible if it is in the prefix or not in the future: one is "
+        "enough, so combine the two with |": acts_like(
             _prefixed, lambda q, k, n: masks.causal_mask(q, k) & (k < n)
         ),
-        "the prefix is one too long: position prefix_length is "
-        "the first behind it": acts_like(
+        "the prefix is one too long: position prefix_length is the first one "
+        "after it": acts_like(
             _prefixed, lambda q, k, n: masks.prefix_mask(q, k, n + 1)
         ),
-        "queries in the prefix see the future behind it: "
-        "the key must be in the prefix": acts_like(
+        "queries in the prefix attend to the future after it: the key must be "
+        "in the prefix": acts_like(
             _prefixed, lambda q, k, n: masks.causal_mask(q, k) | (q < n)[:, None]
         ),
-        "the future behind the prefix leaks": _leaks(_prefixed, masks.prefix_mask),
+        "the future after the prefix leaks": _leaks(_prefixed, masks.prefix_mask),
     },
 )
 
@@ -162,29 +159,27 @@ PADDING = Exercise(
     {
         "the axis of the queries is missing: the shape "
         "is (batch, 1, max_len)": lambda f: _padded(f).shape == (3, 5),
-        "the padding stands on the axis of the queries: the keys are last, "
+        "the padding is on the axis of the queries: the keys come last, "
         "(batch, 1, max_len)": lambda f: _padded(f).shape == (3, 5, 1),
-        "queries are hidden as well: nobody may look at padding, but padding may "
-        "look, or its rows would be empty; the shape "
-        "is (batch, 1, max_len)": lambda f: _padded(f).shape == (3, 5, 5),
+        "queries are hidden as well: no token may attend to padding, but "
+        "padding may attend, or its rows would be empty; the shape is (batch, "
+        "1, max_len)": lambda f: _padded(f).shape == (3, 5, 5),
         "there must be max_len keys, however long the longest sequence is": lambda f: (
             _padded(f).shape[-1] != 5
         ),
-        "the mask is turned round: True = may look": acts_like(
+        "the mask is inverted: True = may attend": acts_like(
             _padded, lambda n, end: ~masks.padding_mask(n, end)
         ),
-        "the first token behind the end can be seen: a text of length 2 has the "
-        "positions 0 and 1": acts_like(
+        "the first position after the end is visible: a sequence of length 2 "
+        "has positions 0 and 1": acts_like(
             _padded, lambda n, end: masks.padding_mask(n + 1, end)
         ),
-        "the last token is hidden: a text of length 2 has "
-        "the positions 0 and 1": acts_like(
-            _padded, lambda n, end: masks.padding_mask(n - 1, end)
-        ),
-        "the padding lies behind the texts, not before them": acts_like(
+        "the last token is hidden: a sequence of length 2 has positions 0 and "
+        "1": acts_like(_padded, lambda n, end: masks.padding_mask(n - 1, end)),
+        "the padding comes after each sequence, not before it": acts_like(
             _padded, lambda n, end: masks.padding_mask(n, end).flip(-1)
         ),
-        "each sequence has a length of its own": otherwise,
+        "each sequence has its own length": otherwise,
     },
 )
 
@@ -194,18 +189,18 @@ DOCUMENT = Exercise(
     {"queries of documents 1 0 2, keys of documents 0 0 1 1 2": _packed},
     {
         **_usual(_packed, masks.document_mask),
-        "document 0 is a document too, no padding: "
-        "its tokens see each other": acts_like(
+        "document 0 is a document, not padding: its tokens attend to each "
+        "other": acts_like(
             _packed, lambda q, k: masks.document_mask(q, k) & (q > 0)[:, None]
         ),
-        "earlier documents leak: a query sees only its own": acts_like(
+        "earlier documents leak: a query attends only within its own": acts_like(
             _packed, lambda q, k: q[:, None] >= k
         ),
-        "other documents leak: a query sees only its own": _leaks(
+        "other documents leak: a query attends only within its own": _leaks(
             _packed, masks.document_mask
         ),
-        "part of a query's own document is hidden: the arguments are no positions, "
-        "and & causal_mask hides the future": otherwise,
+        "part of a query's own document is hidden: the arguments are not "
+        "positions, and & causal_mask hides the future": otherwise,
     },
 )
 

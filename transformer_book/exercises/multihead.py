@@ -34,8 +34,8 @@ SPLIT = Exercise(
     multihead.split_heads,
     {"2 x 5 tokens of width 12, 3 heads": lambda f: f(X, 3)},
     {
-        "heads and tokens must change places, .transpose(1, 2): each head is a "
-        "sequence of its own, (batch, n_heads, seq, d_head)": lambda f: (
+        "heads and tokens must swap axes, .transpose(1, 2): each head is its "
+        "own sequence, (batch, n_heads, seq, d_head)": lambda f: (
             f(X, 3).shape == (2, 5, 3, 4)
         ),
         "n_heads is the number of heads, not their width": lambda f: (
@@ -44,8 +44,9 @@ SPLIT = Exercise(
         "the shape must be (batch, n_heads, seq, d_head)": lambda f: (
             f(X, 3).shape != (2, 3, 5, 4)
         ),
-        "numbers of one token got into the place of another: cut each token's vector, "
-        ".view(batch, seq, n_heads, d_head), only then .transpose(1, 2)": lambda f: (
+        "numbers of one token ended up in another: split each token's vector, "
+        ".view(batch, seq, n_heads, d_head), and only then "
+        ".transpose(1, 2)": lambda f: (
             not alike(f(_without(X, 1), 3), _without(f(X, 3), 2))
         ),
         "each head must get consecutive numbers of a token: head 0 the first "
@@ -58,17 +59,13 @@ MERGE = Exercise(
     multihead.merge_heads,
     {"2 x 3 heads, 5 tokens, d_head=4": lambda f: f(HEADS)},
     {
-        "the heads are added up: put them side by side": lambda f: (
-            f(HEADS).shape == (2, 5, 4)
-        ),
+        "the heads are summed: concatenate them": lambda f: f(HEADS).shape == (2, 5, 4),
         "the shape must be (batch, seq, n_heads * d_head): .transpose(1, 2), then "
         "the last two axes become one": lambda f: f(HEADS).shape != (2, 5, 12),
-        "numbers of several tokens got into one vector: heads and tokens must change "
-        "places, .transpose(1, 2), before the last two axes become one": lambda f: (
-            not alike(f(_without(HEADS, 2)), _without(f(HEADS), 1))
-        ),
-        "the pieces must stand side by side: all of head 0, "
-        "then all of head 1": otherwise,
+        "numbers of several tokens ended up in one vector: heads and tokens "
+        "must swap axes, .transpose(1, 2), before the last two axes become "
+        "one": lambda f: not alike(f(_without(HEADS, 2)), _without(f(HEADS), 1)),
+        "the pieces must be concatenated: all of head 0, then all of head 1": otherwise,
     },
 )
 
@@ -121,7 +118,7 @@ def _alike_for_all(y: Tensor) -> bool:
 
 
 def _shuffled(solution: Solution) -> bool:
-    """Say whether only the places of the numbers are wrong, and the tokens differ."""
+    """Say whether only the order of the numbers is wrong, and the tokens differ."""
     got, want = (_even(f).flatten(1) for f in (solution, MultiHeadAttention))
     in_place = _alike_for_all(got.unflatten(1, (5, 12)))
     return not in_place and alike(got.sort().values, want.sort().values)
@@ -169,8 +166,8 @@ MULTIHEAD = Exercise(
         "out(merged heads)?": lambda f: not _zero(f, "out"),
         "with the weights of value at 0 the result must be 0: the values that are "
         "averaged must come from value(x)": lambda f: not _zero(f, "value"),
-        "a token's result does not depend on other tokens: heads and tokens must "
-        "change places before attention, (batch, n_heads, seq, d_head)": lambda f: (
+        "a token's result does not depend on other tokens: heads and tokens "
+        "must swap axes before attention, (batch, n_heads, seq, d_head)": lambda f: (
             alike(_multihead(f, X[:, :2]), _multihead(f)[:, :2])
         ),
         "averages of values that are all 1 must be 1: do the weights sum to 1 "
@@ -178,37 +175,38 @@ MULTIHEAD = Exercise(
         "there is one head as wide as the model: split query, key and value": acts_like(
             _multihead, lambda d_model, n_heads: MultiHeadAttention(d_model, 1)
         ),
-        "where every token weighs all tokens equally, all must get the same: "
-        "before they are merged, heads and tokens must change places again": _shuffled,
-        "tokens that change places must take their results with them: cut each token's "
-        "vector, .view(batch, seq, n_heads, d_head), then transpose(1, 2)": lambda f: (
+        "if every token attends equally to all tokens, all must get the same "
+        "result: heads and tokens must swap axes again before "
+        "they are merged": _shuffled,
+        "permuting the tokens must permute the results: split each token's "
+        "vector, .view(batch, seq, n_heads, d_head), then .transpose(1, 2)": lambda f: (
             not alike(_multihead(f, X.flip(1)), _multihead(f).flip(1))
         ),
-        "head 0 decides for all heads: each has weights of its own": lambda f: (
+        "head 0 decides for all heads: each has its own weights": lambda f: (
             _alike_for_all(_first_head(f))
         ),
-        "head 0 must get the first d_head numbers of each vector, head 1 the next; "
-        "merged, they stand where they stood": lambda f: (
+        "head 0 must get the first d_head numbers of each vector, head 1 the "
+        "next; merging puts them back in the same order": lambda f: (
             not alike(_first_head(f)[..., :4], _even(MultiHeadAttention)[..., :4])
         ),
         "the scores are not divided by sqrt(d_head)": _weighing(1.0),
-        "the scores are divided by sqrt(d_model): it is the width of one head, "
+        "the scores are divided by sqrt(d_model): use the width of one head, "
         "sqrt(d_head)": _weighing(12**-0.5),
         "the averages differ: are the scores divided by sqrt(d_head)?": lambda f: (
             not alike(_multihead(f), _multihead(MultiHeadAttention))
         ),
-        "the mask is not obeyed: it changes nothing": lambda f: alike(
-            _multihead(f, FEW, SHARED), _multihead(f, FEW)
+        "the mask has no effect: masked and unmasked results are the same": lambda f: (
+            alike(_multihead(f, FEW, SHARED), _multihead(f, FEW))
         ),
-        "the mask is turned round: True = may look": _masking(FEW, SHARED, ~SHARED),
-        "a mask (queries, keys) is for all sequences and heads as it is: only one "
-        "with three axes needs another for the heads": _masking(
+        "the mask is inverted: True = may attend": _masking(FEW, SHARED, ~SHARED),
+        "a mask (queries, keys) applies to all sequences and heads as it is: "
+        "only a mask with three axes needs another axis for the heads": _masking(
             FEW, SHARED, SHARED[None, :, None]
         ),
-        "the mask is not obeyed: a score that may not be looked at becomes -inf "
+        "the mask is not applied correctly: a masked score becomes -inf "
         "before the softmax": lambda f: not _masking(FEW, SHARED, SHARED)(f),
-        "a mask (batch, queries, keys) needs an axis for the heads, mask[:, None]: "
-        "without, each head takes the mask of another sequence": _masking(
+        "a mask (batch, queries, keys) needs an axis for the heads, mask[:, "
+        "None]: without it, each head uses the mask of another sequence": _masking(
             MANY, EACH, EACH[None]
         ),
     },
@@ -222,7 +220,7 @@ GROUPED_WEIGHTS = {
     "value.weight": normal(8, 24, seed=3) / 4,
     "out.weight": normal(24, 24, seed=4) / 4,
 }
-WIDTHS = "; key and value make n_kv_heads * d_head numbers, 2 heads of width 4"
+WIDTHS = "; key and value produce n_kv_heads * d_head numbers, 2 heads of width 4"
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
@@ -256,8 +254,10 @@ GROUPED = Exercise(
     MultiHeadAttention,
     {"3 x 5 tokens, d_model=24, 6 query heads, 2 key and value heads": _grouped},
     {
-        "a token's result does not depend on other tokens: where do queries meet "
-        "keys?": lambda f: alike(_grouped(f, WIDE[:, :2]), _grouped(f)[:, :2]),
+        "a token's result does not depend on other tokens: where is each "
+        "query compared with the keys?": lambda f: alike(
+            _grouped(f, WIDE[:, :2]), _grouped(f)[:, :2]
+        ),
         "query heads get the wrong keys and values: the first three share head 0, "
         "the last three head 1; that is repeat_interleave, not repeat": _attending(
             lambda q, k, v: attention(q, _in_turn(k), _in_turn(v)),
@@ -268,11 +268,11 @@ GROUPED = Exercise(
         "there are two of them": _attending(
             lambda q, k, v: attention(q, k[:, :1], v[:, :1])
         ),
-        "the query heads of a group are averaged: only keys and values are shared, "
-        "each query head keeps weights of its own": _attending(
+        "the query heads of a group are averaged: only keys and values are "
+        "shared, each query head keeps its own weights": _attending(
             lambda q, k, v: _by_groups(attention(q.unflatten(1, (2, 3)).mean(2), k, v))
         ),
-        "the results are merged in another order than the query heads had": _attending(
+        "the results are merged in a different order from the query heads": _attending(
             lambda q, k, v: (
                 attention(q, k, v).unflatten(1, (2, 3)).transpose(1, 2).flatten(1, 2)
             )

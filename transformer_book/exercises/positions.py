@@ -28,17 +28,17 @@ SINUSOID = Exercise(
     positions.sinusoid,
     {"positions 0, 1, 2 and 50, d_model=10": lambda f: f(FEW, 10)},
     {
-        "position 0 must read 0, 1, 0, 1, ...: sines in the even columns, cosines "
-        "in the odd ones": lambda f: (
+        "position 0 must be 0, 1, 0, 1, ...: sines in the even columns, "
+        "cosines in the odd ones": lambda f: (
             not alike(f(P, 6)[0], torch.tensor([0.0, 1.0] * 3))
         ),
-        "later positions read like the first ones: use the positions that are "
-        "given, not their number": lambda f: alike(f(P + 3, 6), f(P, 6)),
-        "the first pair must turn by one radian per position": lambda f: (
+        "later positions look like the first ones: use the positions that are "
+        "passed in, not their count": lambda f: alike(f(P + 3, 6), f(P, 6)),
+        "the first pair must rotate by one radian per position": lambda f: (
             not alike(f(P, 6)[:, 0], P.float().sin())
         ),
-        "later pairs turn at the wrong speed: pair i turns by "
-        "10000 ** (-2 * i / d_model)": lambda f: alike(f(P, 6)[:, 0], P.float().sin()),
+        "later pairs have the wrong frequency: pair i rotates by 10000 ** (-2 "
+        "* i / d_model) per position": lambda f: alike(f(P, 6)[:, 0], P.float().sin()),
     },
 )
 
@@ -47,19 +47,19 @@ ROTATE = Exercise(
     positions.apply_rotary,
     {"7 vectors of width 6": lambda f: f(X, P)},
     {
-        "the vectors come back as they went in: "
-        "where do the positions enter?": lambda f: alike(f(X, P), X),
-        "the length of a vector changed: a rotation keeps it": lambda f: (
+        "the vectors come back unchanged: where do the positions enter?": lambda f: (
+            alike(f(X, P), X)
+        ),
+        "the length of a vector changed: a rotation preserves it": lambda f: (
             not alike(f(X, P).norm(dim=-1), X.norm(dim=-1))
         ),
-        "position 0 must leave a vector as it is": lambda f: (
+        "position 0 must leave a vector unchanged": lambda f: (
             not alike(f(X, P)[0], X[0])
         ),
-        "the dot product of a query and a key changed, though their distance did "
-        "not: does each pair turn by position times one fixed speed?": lambda f: (
-            not alike(_far_apart(f), _far_apart(f)[:1].expand(7))
-        ),
-        "each vector is turned, but by other angles or in other pairs than "
+        "the dot product of a query and a key changed, though their distance "
+        "did not: does each pair rotate by position times one fixed "
+        "frequency?": lambda f: not alike(_far_apart(f), _far_apart(f)[:1].expand(7)),
+        "each vector is rotated, but by other angles or in pairs other than "
         "(i, i + d_head / 2): where does each minus sign go?": lambda f: alike(
             _far_apart(f), _far_apart(f)[:1].expand(7)
         ),

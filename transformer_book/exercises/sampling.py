@@ -1,4 +1,4 @@
-"""Checks of `sampling`: what is cut off before the draw, and beam search."""
+"""Checks of `sampling`: what is cut off before sampling, and beam search."""
 
 from typing import Any
 
@@ -64,70 +64,62 @@ RESTRICT = Exercise(
         "2 rows of 5 words, temperature=2, min_p=0.45, after a softmax": HOT,
     },
     {
-        "probabilities came back: return logits, "
-        "-inf where a word is cut off": lambda f: alike(
-            f(LOGITS, temperature=2.0).sum(-1), torch.ones(2)
-        ),
-        "without any setting, the logits must come back as they are": lambda f: (
+        "probabilities were returned: return logits, -inf where a word is cut "
+        "off": lambda f: alike(f(LOGITS, temperature=2.0).sum(-1), torch.ones(2)),
+        "without any setting, the logits must come back unchanged": lambda f: (
             not alike(_shares(f(LOGITS)), SHARES)
         ),
-        "what is cut off can still be drawn: its logit must be -inf, not 0": lambda f: (
-            any(
-                bool((run(f) > 0).all()) and not alike(run(f), SHARES)
-                for run in (TOP_K, TOP_P, MIN_P)
-            )
+        "a word that is cut off can still be sampled: its logit must be -inf, "
+        "not 0": lambda f: any(
+            bool((run(f) > 0).all()) and not alike(run(f), SHARES)
+            for run in (TOP_K, TOP_P, MIN_P)
         ),
-        "top_k changes nothing: cut off what is below the k-th largest logit": gives(
+        "top_k has no effect: cut off logits below the k-th largest": gives(
             TOP_K, SHARES
         ),
-        "top_k keeps the unlikeliest words: it is the largest logits that stay": _keeps(
+        "top_k keeps the least likely words: keep the largest logits": _keeps(
             TOP_K, "x-x--", "x--x-"
         ),
-        "top_k cuts off the k-th word too: cut off what is below it, with <": _keeps(
-            TOP_K, "-x---", "--x--"
+        "top_k cuts off the k-th word too: cut off only logits below it, with "
+        "<": _keeps(TOP_K, "-x---", "--x--"),
+        "two words are equally likely, and top_k keeps one of them: cut off "
+        "logits below the k-th largest, so that ties stay together": lambda f: alike(
+            (TOP_K(f) > 0).sum(-1), torch.tensor([2, 2])
         ),
-        "two words are equally likely, and top_k keeps one of them: cut off what "
-        "is below the k-th largest logit, so that equals stay together": lambda f: (
-            alike((TOP_K(f) > 0).sum(-1), torch.tensor([2, 2]))
-        ),
-        "a row has nothing left: restrict each row by itself, "
-        "along the words, dim=-1": lambda f: bool(TOP_K(f).isnan().any()),
-        "top_p changes nothing: keep the fewest likeliest that together have p": gives(
-            TOP_P, SHARES
-        ),
-        "the words came back in another order: sort to find the floor, but return "
-        "each logit in its own place": gives(
+        "a row has nothing left: filter each row separately, over the words, "
+        "dim=-1": lambda f: bool(TOP_K(f).isnan().any()),
+        "top_p has no effect: keep the fewest most likely words that together "
+        "have probability p": gives(TOP_P, SHARES),
+        "the words came back in another order: sort to find the threshold, "
+        "but return each logit at its own index": gives(
             TOP_P, TOP_P(sampling.filter_logits).sort(descending=True).values
         ),
-        "top_p cuts off the word at which the sum crosses p: it must stay, so that "
-        "the words together have p, and at least one stays": _keeps(
+        "top_p cuts off the word at which the sum crosses p: it must stay, so "
+        "that the words together have probability p and at least one stays": _keeps(
             TOP_P, "-x---", "-----"
         ),
-        "top_p cuts off the likeliest word: sum up from the likeliest one on": _keeps(
-            TOP_P, "x-xxx", "xxxxx"
-        ),
-        "top_p keeps a word and cuts off a likelier one: cut in sorted order, then "
-        "take the mask back to the words' own places, with scatter": _skips(TOP_P),
-        "top_p keeps the wrong words: the fewest likeliest "
-        "that together have p": lambda f: (
+        "top_p cuts off the most likely word: accumulate starting from the "
+        "most likely one": _keeps(TOP_P, "x-xxx", "xxxxx"),
+        "top_p keeps a word and cuts off a more likely one: cut in sorted "
+        "order, then map the mask back to the words' own indices, with "
+        "scatter": _skips(TOP_P),
+        "top_p keeps the wrong words: keep the fewest most likely words that "
+        "together have probability p": lambda f: (
             not alike(TOP_P(f), TOP_P(sampling.filter_logits))
         ),
-        "top_k and top_p are right alone, not together: top_p must look at what "
-        "top_k has left, as if nothing else had been there": lambda f: (
+        "top_k and top_p are right alone, but not together: top_p must apply "
+        "to what top_k left, renormalized": lambda f: (
             not alike(TWO_CUTS(f), TWO_CUTS(sampling.filter_logits))
         ),
-        "the temperature changes nothing: divide the logits by it": gives(
-            HOTTER, SHARES
-        ),
-        "the temperature works the wrong way round: divide the logits by it, so "
-        "that 2 makes the rare words likelier": lambda f: bool(HOTTER(f)[0, 1] > 0.4),
-        "the temperature comes first: the filters must see the heated logits": gives(
-            HOT, TOO_LATE
-        ),
-        "min_p changes nothing: cut off what is less likely than min_p times the "
-        "likeliest word": gives(MIN_P, SHARES),
-        "min_p is a share of the likeliest word's probability: what is at least "
-        "min_p times as likely stays": otherwise,
+        "the temperature has no effect: divide the logits by it": gives(HOTTER, SHARES),
+        "the temperature works in reverse: divide the logits by it, so that 2 "
+        "makes rare words more likely": lambda f: bool(HOTTER(f)[0, 1] > 0.4),
+        "the temperature comes first: the filters must apply to the scaled "
+        "logits": gives(HOT, TOO_LATE),
+        "min_p has no effect: cut off words less likely than min_p times the "
+        "most likely word": gives(MIN_P, SHARES),
+        "min_p is a fraction of the most likely word's probability: words at "
+        "least min_p times as likely stay": otherwise,
     },
 )
 
@@ -144,8 +136,8 @@ PENALTY = Exercise(
         "it is the length itself to the power alpha: add 5, divide by 6": acts_like(
             lambda f: float(f(7, 0.6)), lambda n, alpha: n**alpha
         ),
-        "it falls with the length: scores are negative, and are divided by it, so "
-        "it must grow": lambda f: float(f(7, 0.6)) < float(f(1, 0.6)),
+        "it decreases with length: scores are negative and are divided by it, "
+        "so it must increase": lambda f: float(f(7, 0.6)) < float(f(1, 0.6)),
         "with alpha=0 it must be 1 for every length: alpha is the exponent of "
         "the whole fraction": lambda f: not alike(float(f(7, 0.0)), 1.0),
         "it must be 1 for a single token: (5 + 1) / 6": lambda f: (
@@ -176,19 +168,19 @@ STEP = Exercise(
     sampling.beam_step,
     {"2 prompts, 3 beams, 5 words, width=4": _step},
     {
-        "each beam is carried on by itself: all continuations of a prompt compete, "
-        "so flatten beams and words into one axis before topk": lambda f: (
+        "each beam is extended separately: all continuations of a prompt "
+        "compete, so flatten beams and words into one axis before topk": lambda f: (
             _step(f)[0].shape in ((2, 3, 4), (2, 12))
         ),
-        "there must be width=4 of them, not one for each beam: all continuations "
-        "of a prompt compete, whichever beam they carry on": lambda f: (
+        "there must be width=4 of them, not one for each beam: all "
+        "continuations of a prompt compete, whichever beam they extend": lambda f: (
             _step(f)[0].shape == (2, 3)
         ),
         "prompts compete with each other: keep the first axis, flatten(1)": lambda f: (
             _step(f)[0].shape == (4,)
         ),
-        "the scores of the beams are forgotten: "
-        "add them to log p of the new token": _ranks(LOG_P),
+        "the scores of the beams are missing: add them to log p of the new "
+        "token": _ranks(LOG_P),
         "probabilities are added to log-probabilities: take log_softmax": _ranks(
             SCORES[..., None] + NEXT_LOGITS.softmax(-1)
         ),
@@ -196,29 +188,27 @@ STEP = Exercise(
             SCORES[..., None] * LOG_P
         ),
         "adding one number to all 5 logits of a beam changes the result: take "
-        "log_softmax over the words, dim=-1, of each beam by itself": lambda f: (
+        "log_softmax over the words, dim=-1, of each beam separately": lambda f: (
             not alike(f(SCORES, NEXT_LOGITS + normal(2, 3, 1), 4)[0], _step(f)[0])
         ),
-        "only one beam of each prompt is carried on: "
-        "rank the words of all beams": lambda f: alike(
-            _step(f)[1], _step(f)[1][:, :1].expand(2, 4)
-        ),
-        "the unlikeliest continuations came back: topk with largest=True": lambda f: (
-            bool((_step(f)[0] < BEST.amin(-1, keepdim=True)).any())
+        "only one beam of each prompt is extended: rank the words of all "
+        "beams": lambda f: alike(_step(f)[1], _step(f)[1][:, :1].expand(2, 4)),
+        "the least likely continuations were returned: topk with "
+        "largest=True": lambda f: bool(
+            (_step(f)[0] < BEST.amin(-1, keepdim=True)).any()
         ),
         "the best must come first": lambda f: (
             not alike(_step(f)[0], BEST)
             and alike(_step(f)[0].sort(descending=True).values, BEST)
         ),
-        "beams and tokens are exchanged: place // vocab is the beam, "
-        "place % vocab the token": lambda f: alike(_step(f)[1:], (TOKENS, BEAMS)),
+        "beams and tokens are swapped: index // vocab is the beam, index % "
+        "vocab the token": lambda f: alike(_step(f)[1:], (TOKENS, BEAMS)),
         "beams must count from 0 in each prompt": lambda f: alike(
             _step(f)[1] - BEAMS, torch.tensor([[0], [3]]).expand(2, 4)
         ),
-        "the scores are right, but not where they come from: with beams and words "
-        "in one axis, place // vocab is the beam, place % vocab the token": lambda f: (
-            alike(_step(f)[0], BEST)
-        ),
+        "the scores are right, but not their beams and tokens: with beams and "
+        "words in one axis, index // vocab is the beam, index % vocab the "
+        "token": lambda f: alike(_step(f)[0], BEST),
     },
 )
 

@@ -46,8 +46,8 @@ def attempt(run: Run, solution: Solution) -> Any:
         )
     if not within(SECONDS, partial(same, first, second)):
         raise Trouble(
-            "two calls with the same input gave two results: is there dropout, or a "
-            "random number, or something kept from call to call?"
+            "two calls with the same input gave different results: is there "
+            "dropout, a random number, or state kept between calls?"
         )
     return first
 
@@ -110,8 +110,9 @@ def _call(solution: Solution, /, *args: Any, **kwargs: Any) -> Any:
         raise NotYet
     if not same(given, (args, kwargs)):
         raise Trouble(
-            "your function changed its argument in place: the caller still needs "
-            "it; compute something new, without += and without methods_ on it"
+            "your function changed its argument in place, but the caller still "
+            "needs it: compute a new value, without += and without in-place "
+            "methods_"
         )
     return result
 
@@ -166,7 +167,7 @@ def built(solution: Solution, *arguments: Any) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
         layer = solution(*arguments)
     if not isinstance(layer, nn.Module):
-        raise Trouble(f"it builds a {type(layer).__qualname__}, wanted an nn.Module")
+        raise Trouble(f"it builds a {type(layer).__qualname__}, expected an nn.Module")
     if not vars(layer):
         raise NotYet
     return layer
@@ -190,7 +191,7 @@ def fitted(
     own = dict(layer.named_parameters())
     misfits = _misfits(own, weights)
     if misfits:
-        raise Trouble(f"{misfits}\n  wanted {_listed(weights)}, each (out, in){why}")
+        raise Trouble(f"{misfits}\n  expected {_listed(weights)}, each (out, in){why}")
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(weights.get(name, torch.zeros(())))

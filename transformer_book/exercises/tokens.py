@@ -22,21 +22,21 @@ COUNT = Exercise(
         "pairs reach from one word into the next: count inside each word": lambda f: (
             (2, 3) in f({(1, 2): 1, (3, 4): 1})
         ),
-        "a word has no pair of its last and its first id: "
-        "index -1 is the last one": lambda f: (3, 1) in f({(1, 2, 3): 2}),
+        "a word's last and first ids are not a pair: index -1 is "
+        "the last one": lambda f: (3, 1) in f({(1, 2, 3): 2}),
         "a pair keeps its order: (1, 2) and (2, 1) are two pairs": lambda f: (
             not alike(f({(1, 2): 1, (2, 1): 1}), {(1, 2): 1, (2, 1): 1})
         ),
-        "the pairs are turned round: left id, right id": lambda f: alike(
+        "the pairs are reversed: left id, right id": lambda f: alike(
             f({(1, 2): 5}), {(2, 1): 5}
         ),
-        "each word counts once: count its pairs as often as "
-        "the word stands there": lambda f: alike(f({(1, 2): 5}), {(1, 2): 1}),
-        "a pair that stands in two words has the number of one of them: "
-        "add up": lambda f: not alike(f({(1, 2): 5, (1, 2, 3): 3})[1, 2], 8),
-        "a pair that stands twice in one word counts twice, "
-        "as often as the word": lambda f: alike(f({(1, 2, 1, 2): 3})[1, 2], 3),
-        "in 4 4 4 the pair (4, 4) stands twice: here pairs may overlap": lambda f: (
+        "each word counts once: count its pairs as often as the "
+        "word occurs": lambda f: alike(f({(1, 2): 5}), {(1, 2): 1}),
+        "a pair that occurs in two words has the count of only one of them: "
+        "add them up": lambda f: not alike(f({(1, 2): 5, (1, 2, 3): 3})[1, 2], 8),
+        "a pair that occurs twice in one word counts twice for each time the "
+        "word occurs": lambda f: alike(f({(1, 2, 1, 2): 3})[1, 2], 3),
+        "in 4 4 4 the pair (4, 4) occurs twice: here pairs may overlap": lambda f: (
             alike(f({(4, 4, 4): 7}), {(4, 4): 7})
         ),
     },
@@ -52,12 +52,12 @@ MERGE = Exercise(
         ),
     },
     {
-        "the pair is deleted: its new id must stand in its place": lambda f: alike(
+        "the pair is deleted: its new id must replace it": lambda f: alike(
             f([3, 1, 2, 4], (1, 2), 9), [3, 4]
         ),
-        "the new id comes, but half of the pair stays: "
-        "go on two places further": lambda f: f([3, 1, 2, 4], (1, 2), 9)[1:3] == [9, 2],
-        "the last id is lost: where it ends no pair, it stays as it is": acts_like(
+        "the new id is there, but half of the pair stays: skip both ids of "
+        "the pair": lambda f: f([3, 1, 2, 4], (1, 2), 9)[1:3] == [9, 2],
+        "the last id is lost: if it does not end a pair, it stays": acts_like(
             lambda f: f([3, 4], (1, 2), 9), lambda ids, pair, new_id: [*ids[:-1]]
         ),
         "pairs overlap: what has been merged is used up, "
@@ -65,8 +65,8 @@ MERGE = Exercise(
         "merge from left to right: 1 1 1 becomes 9 1": lambda f: alike(
             f([1, 1, 1], (1, 1), 9), [1, 9]
         ),
-        "only the first pair is merged: do so wherever the pair stands": lambda f: (
-            alike(f([1, 2, 1, 2], (1, 2), 9), [9, 1, 2])
+        "only the first pair is merged: merge every occurrence": lambda f: alike(
+            f([1, 2, 1, 2], (1, 2), 9), [9, 1, 2]
         ),
         "2 1 is merged too: a pair has an order, (1, 2) is not (2, 1)": lambda f: (
             9 in f([2, 1], (1, 2), 9)

@@ -49,57 +49,58 @@ NEXT_TOKEN = Exercise(
         "2 sequences of 5 tokens, 7 words, ignore=0 for padding": _padded,
     },
     {
-        "adding one number to all 7 logits of a place changes the loss: take "
-        "log_softmax over the words, dim=-1": lambda f: (
+        "adding one number to all 7 logits of a position changes the loss: "
+        "take log_softmax over the words, dim=-1": lambda f: (
             not alike(f(LOGITS + normal(2, 5, 1), TOKENS), _loss(f))
         ),
-        "a loss is never negative: -log p of the token that came": lambda f: bool(
+        "a loss is never negative: -log p of the true token": lambda f: bool(
             _loss(f) < 0
         ),
         "the softmax is taken twice: cross_entropy wants logits, "
         "not probabilities": gives(
             _loss, _of(LOGITS[:, :-1].softmax(-1), TOKENS[:, 1:])
         ),
-        "each token is compared with the logits in its own place, which have seen it: "
-        "compare logits[:, :-1] with tokens[:, 1:]": gives(_loss, _of(LOGITS, TOKENS)),
-        "the shift goes the wrong way, to the token before: compare "
+        "each token is compared with the logits at its own position, which "
+        "have seen it: compare logits[:, :-1] with tokens[:, 1:]": gives(
+            _loss, _of(LOGITS, TOKENS)
+        ),
+        "the shift goes the wrong way, to the previous token: compare "
         "logits[:, :-1] with tokens[:, 1:]": gives(
             _loss, _of(LOGITS[:, 1:], TOKENS[:, :-1])
         ),
-        "each place is compared with the token two places after it: shift once": gives(
-            _loss, _of(LOGITS[:, :-2], TOKENS[:, 2:])
-        ),
+        "each position is compared with the token two positions later: shift "
+        "once": gives(_loss, _of(LOGITS[:, :-2], TOKENS[:, 2:])),
         "the last token is never predicted: drop the last logits, "
         "not the last token": lambda f: alike(f(LOGITS, OTHER_END), _loss(f)),
-        "the first token is predicted, though no logits stand before it": lambda f: (
+        "the first token is predicted, though no logits come before it": lambda f: (
             not alike(f(LOGITS, OTHER_START), _loss(f))
         ),
         "it is a sum: take the mean over all tokens": lambda f: (
             alike(_loss(f), NATS.sum()) or alike(_loss(f), NATS.sum(-1).mean())
         ),
-        "it is in bits, by log2: take nats, by the natural logarithm": gives(
+        "it is in bits, from log2: use nats, from the natural logarithm": gives(
             _loss, NATS.mean() / math.log(2)
         ),
-        "it is the perplexity: leave exp out": gives(_loss, NATS.mean().exp()),
-        "logits and tokens do not belong together any more: flatten both in the same "
-        "order, logits[:, :-1].flatten(0, 1) and tokens[:, 1:].flatten()": lambda f: (
+        "it is the perplexity: leave out exp": gives(_loss, NATS.mean().exp()),
+        "logits and tokens no longer match: flatten both in the same order, "
+        "logits[:, :-1].flatten(0, 1) and tokens[:, 1:].flatten()": lambda f: (
             not alike(_loss(f), NATS.mean()) and not alike(_loss(f), NATS[REAL].mean())
         ),
-        "token 0 is left out unasked: it is a word like any other, unless "
-        "ignore=0 says so": gives(_loss, NATS[REAL].mean()),
-        "the padding is counted: leave targets that equal ignore out": lambda f: alike(
+        "token 0 is always left out: it is a word like any other unless "
+        "ignore=0 is passed": gives(_loss, NATS[REAL].mean()),
+        "the padding is counted: leave out targets equal to ignore": lambda f: alike(
             _padded(f), _loss(f)
         ),
         "the padding's loss is left out of the sum, but the padding is counted in "
         "the mean: divide by the number of real targets": gives(
             _padded, (NATS * REAL).mean()
         ),
-        "it is a mean of the sequences' means, so tokens of short sequences weigh "
-        "more: divide one sum by one count": gives(
+        "it is a mean of the sequences' means, so tokens of short sequences "
+        "weigh more: divide one total by one count": gives(
             _padded, ((NATS * REAL).sum(-1) / REAL.sum(-1)).mean()
         ),
-        "the wrong places are left out: ask whether the target is padding, not the "
-        "token before it": otherwise,
+        "the wrong positions are left out: check whether the target is "
+        "padding, not the token before it": otherwise,
     },
 )
 
@@ -138,8 +139,8 @@ SMOOTHING = Exercise(
         "log_softmax over the words, dim=-1": lambda f: (
             not alike(f(ROWS + normal(4, 1), TARGETS), f(ROWS, TARGETS))
         ),
-        "the softmax is taken twice: logits come in, "
-        "log_softmax alone is enough": lambda f: alike(
+        "the softmax is taken twice: the input is logits, so log_softmax "
+        "alone is enough": lambda f: alike(
             f(ROWS, TARGETS), training.cross_entropy(ROWS.softmax(-1), TARGETS)
         ),
         "nothing is smoothed: where does label_smoothing enter?": _weighs(1.0, 0.0),
@@ -149,25 +150,25 @@ SMOOTHING = Exercise(
         ),
         "the words get nothing: each gets label_smoothing / V": _weighs(0.9, 0.0),
         "each word gets the whole label_smoothing: divide it by V": _weighs(0.9, 0.1),
-        "the shares are exchanged: the target gets 1 - label_smoothing": _weighs(
+        "the weights are swapped: the target gets 1 - label_smoothing": _weighs(
             0.1, 0.9 / 7
         ),
-        "the shares sum to more than 1: the target gets 1 - label_smoothing": _weighs(
+        "the weights sum to more than 1: the target gets 1 - label_smoothing": _weighs(
             1.0, 0.1 / 7
         ),
-        "it differs by the entropy of the wanted distribution: that is the "
-        "KL divergence; the cross-entropy is -(wanted * log_p).sum()": gives(
+        "it differs by the entropy of the target distribution: that is the KL "
+        "divergence; the cross-entropy is -(target * log_p).sum()": gives(
             _smooth, -SMOOTH.mean() + (WANTED * WANTED.log()).sum()
         ),
         "it is the sum over the rows: take the mean": gives(_smooth, -SMOOTH.sum()),
-        "the same rows twice give another loss: what is spread over the words is "
-        "only added up over the rows; take the mean of all of it": lambda f: (
+        "repeating the rows changes the loss: the part spread over the words "
+        "is summed over the rows; take the mean of all of it": lambda f: (
             not alike(
                 f(ROWS.repeat(2, 1), TARGETS.repeat(2), label_smoothing=0.1),
                 _smooth(f),
             )
         ),
-        "ignore=0 changes nothing: leave rows whose target is 0 out": lambda f: alike(
+        "ignore=0 has no effect: leave out rows whose target is 0": lambda f: alike(
             _smooth(f, ignore=0), _smooth(f)
         ),
         "the ignored row is left out of the sum, but counted in the mean: divide "
@@ -175,13 +176,14 @@ SMOOTHING = Exercise(
             _smooth(f, ignore=0), -(SMOOTH * HAS_TARGET).mean()
         ),
         "an ignored row still counts where the loss is spread over all words: "
-        "leave the whole row out": lambda f: (
+        "leave out the whole row": lambda f: (
             alike(_smooth(f), -SMOOTH.mean())
             and not alike(_smooth(f, ignore=0), -SMOOTH[HAS_TARGET].mean())
         ),
         "without smoothing, a word ruled out by a logit of -inf makes it NaN: "
-        "0 * inf is NaN, so leave the smoothing out where "
-        "label_smoothing is 0": lambda f: bool(f(RULED_OUT, TARGETS).isnan()),
+        "0 * inf is NaN, so skip the smoothing if label_smoothing is 0": lambda f: bool(
+            f(RULED_OUT, TARGETS).isnan()
+        ),
     },
 )
 
@@ -213,30 +215,30 @@ NOAM = Exercise(
         "step 0, before any update, d_model=10, warmup=4": _over([0], _noam),
     },
     {
-        "it falls during the warm-up and rises later: of the two curves, take the "
-        "lower one, min instead of max": lambda f: (
+        "it decreases during warmup and increases later: take the lower of "
+        "the two curves, min instead of max": lambda f: (
             _noam(f, 9) > _noam(f, 4) < _noam(f, 1)
         ),
-        "there is no warm-up: the rate must rise up to step 4 = warmup": lambda f: (
+        "there is no warmup: the rate must increase up to step 4 = warmup": lambda f: (
             _noam_peak(f) == 1
         ),
-        "it rises and rises: after step 4 = warmup, step ** -0.5 must be the lower "
-        "curve of the two": lambda f: _noam_peak(f) == 19,
+        "it never stops increasing: after step 4 = warmup, step ** -0.5 must "
+        "be the lower of the two curves": lambda f: _noam_peak(f) == 19,
         "the peak must be at step 4 = warmup: there step * warmup ** -1.5 and "
         "step ** -0.5 are equal, if step 1 is the first update": lambda f: (
             _noam_peak(f) != 4
         ),
-        "the shape is right, the height is not: "
-        "multiply by d_model ** -0.5": _higher_throughout,
-        "during the warm-up the rate must grow by the same "
-        "amount at every step": lambda f: (
+        "the shape is right, but the scale is not: multiply by d_model ** "
+        "-0.5": _higher_throughout,
+        "during warmup the rate must increase by the same amount at every "
+        "step": lambda f: (
             not alike(_noam(f, 3) - _noam(f, 2), _noam(f, 2) - _noam(f, 1))
         ),
-        "after the warm-up the rate must fall as step ** -0.5": lambda f: (
+        "after warmup the rate must decrease as step ** -0.5": lambda f: (
             not alike(_noam(f, 16), _noam(f, 4) / 2)
         ),
-        "before any update the rate must be 0; only step ** -0.5 is to be kept "
-        "from a division by zero": otherwise,
+        "before any update the rate must be 0; only step ** -0.5 needs "
+        "protection from division by zero": otherwise,
     },
 )
 
@@ -255,31 +257,32 @@ COSINE = Exercise(
         "steps 11 and 15 of the same, after total=10": _over((11, 15), _wave),
     },
     {
-        "there is no warm-up: it starts at the full rate; step s of the warm-up "
+        "there is no warmup: it starts at the full rate; step s of the warmup "
         "has peak * s / warmup": lambda f: alike(_wave(f, 0), 0.5),
-        "the warm-up must start at 0: step s has peak * s / warmup": lambda f: (
+        "the warmup must start at 0: step s has peak * s / warmup": lambda f: (
             not alike(_wave(f, 0), 0.0)
         ),
-        "the warm-up must be a straight line: step s has peak * s / warmup": lambda f: (
+        "the warmup must be linear: step s has peak * s / warmup": lambda f: (
             not alike([_wave(f, s) for s in (1, 2, 3)], [0.125, 0.25, 0.375])
         ),
-        "the floor is added to the whole fall, or changes nothing: it goes from "
+        "the floor is added to the whole curve, or has no effect: decay from "
         "peak to floor, floor + (peak - floor) * ...": lambda f: (
             alike([_wave(f, s, 0.0) for s in (4, 10)], [0.5, 0.0])
             and not alike([_wave(f, s) for s in (4, 10)], [0.5, 0.1])
         ),
-        "step 4 = warmup must have the peak: the fall begins there, so its progress "
-        "is (step - warmup) / (total - warmup)": lambda f: not alike(_wave(f, 4), 0.5),
+        "step 4 = warmup must be the peak: the decay begins there, so its "
+        "progress is (step - warmup) / (total - warmup)": lambda f: (
+            not alike(_wave(f, 4), 0.5)
+        ),
         "it ends below zero: a cosine runs from 1 to -1, "
         "(1 + cos) / 2 from 1 to 0": lambda f: _wave(f, 10) < 0,
-        "step 10 = total must have the floor: half a wave runs from cos(0) to "
-        "cos(pi), in radians": lambda f: not alike(_wave(f, 10), 0.1),
-        "it rises again after total: progress must stop at 1, min(1, ...)": lambda f: (
-            _wave(f, 15) > _wave(f, 10)
-        ),
-        "it falls below the floor after total: progress "
-        "must stop at 1, min(1, ...)": lambda f: _wave(f, 15) < 0.1,
-        "it falls from peak to floor, but not as half a wave of a cosine": otherwise,
+        "step 10 = total must be at the floor: half a cosine runs from cos(0) "
+        "to cos(pi), in radians": lambda f: not alike(_wave(f, 10), 0.1),
+        "it increases again after total: progress must stop at "
+        "1, min(1, ...)": lambda f: _wave(f, 15) > _wave(f, 10),
+        "it drops below the floor after total: progress must stop at 1, "
+        "min(1, ...)": lambda f: _wave(f, 15) < 0.1,
+        "it decays from peak to floor, but not along half a cosine": otherwise,
     },
 )
 

@@ -79,7 +79,7 @@ class Figure(anywidget.AnyWidget):
     def html(self) -> str:
         """Return the figure for a page: its name, its state, and what it is in words.
 
-        `make notebooks` puts a still picture in the place of the words.
+        `make notebooks` puts a still picture instead of the words.
         """
         state = escape(to_json(self.state()))
         return (

@@ -46,9 +46,9 @@ class Driven:
         """Return the figure for a page without Python, and say what is missing."""
         asked = ", ".join(f"{name} = {value}" for name, value in self.values().items())
         note = (
-            f"In a running notebook, controls for {', '.join(self.controls)} stand "
-            f"here, and each change asks the function {self.answer.__name__} above. "
-            "This page has no Python: the figure shows the answer that was stored for "
+            f"In a running notebook, controls for {', '.join(self.controls)} "
+            f"appear here, and every change calls the function {self.answer.__name__} "
+            f"above. This page has no Python: the figure shows the stored answer for "
             f"{asked}."
         )
         return f"<p>{escape(note)}</p>{self.figure.html()}"

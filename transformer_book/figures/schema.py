@@ -29,13 +29,12 @@ def finite(name: str, value: Any) -> None:
 
 
 def whole(least: int, most: int) -> Rule:
-    """Hold a whole number to a range; True and False are none."""
+    """Hold an integer to a range; True and False are none."""
 
     def check(name: str, value: Any) -> None:
         if type(value) is not int or not least <= value <= most:
             raise StateError(
-                f"{name} must be a whole number from {least} to {most}, got "
-                f"{cut(value)}"
+                f"{name} must be an integer from {least} to {most}, got {cut(value)}"
             )
 
     return check

@@ -116,7 +116,7 @@ def check_place(
 
 
 def check_rows_sum(name: str, rows: Sequence[Sequence[float]], within: float) -> None:
-    """Raise unless each row sums to 1, or to 0: a query that may look at nothing."""
+    """Raise unless each row sums to 1, or to 0: a query that may attend to nothing."""
     for i, row in enumerate(rows):
         total = sum(row)
         if abs(total - 1) > within and abs(total) > within:

@@ -159,7 +159,7 @@ def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
 
 @cache
 def _ranges(category: str) -> list[list[int]]:
-    """Return the first and last sign of each run that this Python puts there."""
+    """Return the first and last character of each run that this Python puts there."""
     there = [unicodedata.category(chr(code))[0] == category for code in range(0x110000)]
     edges = [code for code in range(1, 0x110000) if there[code] != there[code - 1]]
     pairs = zip(edges[::2], edges[1::2], strict=True)

@@ -199,7 +199,7 @@ class Search:
         return best
 
     def _extend(self, beams: Beams, logits: Tensor, best: Best) -> Beams:
-        """Return the likeliest longer texts, after setting aside those that end."""
+        """Return the likeliest longer texts, without those that end."""
         peak_of(logits)
         batch, n_beams, length = beams.texts.shape
         # each beam can end in one way, so this many leave enough that do not end

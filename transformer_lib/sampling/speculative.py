@@ -1,4 +1,4 @@
-"""Speculative decoding: a small model drafts, the large one checks in one pass."""
+"""Speculative decoding: a small model drafts, a large one checks in parallel."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -33,8 +33,8 @@ def speculative(
     """Yield what each pass of the target adds: accepted drafts and one token more.
 
     The draft proposes ``n_draft`` tokens; the target keeps each with probability
-    min(1, p / q), and at the first refusal draws from what p has more than q. The
-    text is distributed exactly as if the target had written it alone. Source:
+    min(1, p / q), and at the first rejection samples from the excess of p over q.
+    The text is distributed exactly as if the target had written it alone. Source:
     Leviathan et al. 2023, section 2.3.
 
     Raises:
@@ -142,8 +142,8 @@ def _check_pair(target: Decoder, draft: Decoder, prompt: Tensor, n_draft: int) -
         raise ValueError(f"n_draft must be at least 1, got {n_draft}")
     if len(prompt) != 1:
         raise ValueError(
-            f"speculative decoding takes one prompt, got {len(prompt)}; texts of a "
-            "batch would grow at different speeds"
+            f"speculative decoding takes one prompt, got {len(prompt)}; the "
+            "texts of a batch would grow at different rates"
         )
     sizes = target.config.vocab_size, draft.config.vocab_size
     if sizes[0] != sizes[1]:
@@ -154,6 +154,6 @@ def _check_pair(target: Decoder, draft: Decoder, prompt: Tensor, n_draft: int) -
     windows = target.config.window, draft.config.window
     if windows != (None, None):
         raise ValueError(
-            "target and draft must remember every token, to take refused ones back, "
+            "target and draft must keep every token, to undo rejected ones, "
             f"got windows {windows}; use models with window=None"
         )

@@ -58,7 +58,7 @@ class Tokenizer:
         bare = cls((), special_tokens, alphabet)
         if type(vocab_size) is not int or vocab_size < bare.vocab_size:
             raise ValueError(
-                "vocab_size must be a whole number, at least 256 bytes + "
+                "vocab_size must be an integer, at least 256 bytes + "
                 f"{len(special_tokens)} special tokens, got {vocab_size!r}"
             )
         words = Counter(split_words(text))
@@ -130,7 +130,7 @@ class Tokenizer:
         except (KeyError, TypeError) as error:
             last = self.vocab_size - 1
             raise ValueError(
-                f"ids must be whole numbers from 0 to {last}, got {error}; "
+                f"ids must be integers from 0 to {last}, got {error}; "
                 "a tensor becomes a list of them by tokens.tolist()"
             ) from error
 

@@ -115,9 +115,9 @@ def train(
     """Take one step for every ``accumulate`` batches; return the mean loss of each.
 
     A step follows the mean over all tokens of its batches, however many each holds,
-    its gradient clipped to length ``max_norm`` (Pascanu et al. 2013). The learning
+    its gradient clipped to norm ``max_norm`` (Pascanu et al. 2013). The learning
     rate is ``schedule(step)``, and steps count from ``start + 1``; after each,
-    ``report(step, loss, norm)`` hears its loss and the length before clipping.
+    ``report(step, loss, norm)`` gets its loss and the norm before clipping.
     ``progress`` may be tqdm: it wraps the batches. Each step trains in train() mode;
     the model is left in eval() mode. Source: Pascanu et al. 2013, section 3.2.
 

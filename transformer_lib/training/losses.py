@@ -1,4 +1,4 @@
-"""The loss: how surprised the model is by the word that really came."""
+"""The loss: how much the model is surprised by the token that really came next."""
 
 import math
 

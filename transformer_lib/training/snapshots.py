@@ -105,7 +105,7 @@ def _moved(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     strangers = [tuple(p.shape) for p in moved if p not in names]
     if strangers:
         raise ValueError(
-            "the optimizer may move only parameters of the model, "
+            "the optimizer may update only parameters of the model, "
             f"got others of shapes {strangers}"
         )
     return {names[parameter]: parameter for parameter in moved}

@@ -54,16 +54,16 @@ WEIGHTS = Cases(
     wrong=[
         ({"softmax(-1)": "softmax(-2)"}, OVER),
         ({".softmax(-1)": ""}, OVER),
-        ({" / key.shape[-1] ** 0.5": ""}, "not divided by the root"),
+        ({" / key.shape[-1] ** 0.5": ""}, "not divided by the square root"),
         ({" ** 0.5": ""}, WIDTH),
         ({"/": "*"}, WIDTH),
         ({"key.shape[-1]": "key.shape[-2]"}, WIDTH),
         ({"query @ key.mT": "key @ query.mT"}, SHAPES),
         ({"softmax(-1)": "softmax(1)"}, "axes from the right"),
         ({"query @ key.mT": FOUR_AXES}, "raised an exception"),
-        ({HIDE: "pass"}, "weights that nobody uses"),
-        ({"~mask": "mask"}, "turned round"),
-        ({HIDE: "return scores.softmax(-1) * mask"}, "hide scores"),
+        ({HIDE: "pass"}, "weights that the model never uses"),
+        ({"~mask": "mask"}, "inverted"),
+        ({HIDE: "return scores.softmax(-1) * mask"}, "set hidden scores"),
         ({"-math.inf": "0.0"}, "not 0"),
     ],
 )
@@ -110,8 +110,8 @@ ATTENTION = Cases(
         ({"key.shape[-1]": "(2 * key.shape[-1])"}, "divided by sqrt"),
         ({"key.shape[-1]": "key.shape[-2]"}, "divided by sqrt"),
         ({" ** 0.5": ""}, "divided by sqrt"),
-        ({HIDE: "pass"}, "changes nothing"),
-        ({"~mask": "mask"}, "turned round"),
+        ({HIDE: "pass"}, "has no effect"),
+        ({"~mask": "mask"}, "inverted"),
         ({HIDE: "return scores.softmax(-1) * mask @ value"}, "before the softmax"),
         ({"-math.inf": "0.0"}, "becomes -inf"),
         (only_causal, None),
@@ -152,7 +152,7 @@ def one_query_at_a_time(query, key, value, mask=None):
     return torch.cat(rows, dim=1)
 
 
-FIRST, TRIANGLE = "the last query lines up with the last key", "tril(kv_len - q_len)"
+FIRST, TRIANGLE = "the last query aligns with the last key", "tril(kv_len - q_len)"
 FIRST_ROWS = "torch.ones(kv_len, kv_len).tril()[:q_len]"
 CACHED = "(torch.arange(kv_len) < kv_len - q_len).expand(q_len, -1)"
 
@@ -163,13 +163,13 @@ FUSED = Cases(
         (is_causal, FIRST),
         ({"torch.ones(q_len, kv_len).tril(kv_len - q_len)": FIRST_ROWS}, FIRST),
         ({"bool()": "bool() if q_len == kv_len else None"}, "among the new tokens"),
-        ({"allowed.bool()": "None"}, "changes nothing"),
+        ({"allowed.bool()": "None"}, "has no effect"),
         ({'mask == "causal"': "True"}, "without a mask"),
         ({"tril(kv_len - q_len": "tril(kv_len - q_len + 1"}, "future leaks"),
         ({"tril(kv_len - q_len": "tril(kv_len - q_len - 1"}, TRIANGLE),
         ({"tril(kv_len - q_len": "tril(4"}, "kv_len - q_len"),
-        ({"tril": "triu"}, "turned round"),
-        ({"tril(kv_len - q_len": "triu(kv_len - q_len + 1"}, "turned round"),
+        ({"tril": "triu"}, "inverted"),
+        ({"tril(kv_len - q_len": "triu(kv_len - q_len + 1"}, "inverted"),
         ({"torch.ones(q_len, kv_len).tril(kv_len - q_len)": CACHED}, TRIANGLE),
     ],
 )

@@ -36,11 +36,11 @@ def one_by_one(x, weight, bias=None, eps=1e-5):
 BY_RSQRT = {
     "(x - mean) / (variance + eps).sqrt()": "(x - mean) * (variance + eps).rsqrt()"
 }
-OUTSIDE, TOO_FEW = "outside the root", "divides by d_model - 1"
+OUTSIDE, TOO_FEW = "outside the square root", "divides by d_model - 1"
 EPS_OUTSIDE = {"(variance + eps).sqrt()": "(variance.sqrt() + eps)"}
-ROOT, SIZE = "divide by the root", "where eps is 1e-5"
-ITSELF, ORDER = "each token by itself", "normalize, then multiply"
-WEIGHT, BIAS = "the weight changes nothing", "the bias changes nothing"
+ROOT, SIZE = "divide by the square root", "where eps is 1e-5"
+ITSELF, ORDER = "each token separately", "normalize, then multiply"
+WEIGHT, BIAS = "the weight has no effect", "the bias has no effect"
 
 LAYER_NORM = Cases(
     layer_norm,
@@ -91,7 +91,7 @@ def by_module(x, weight, eps=1e-5):
     return norm(x).detach()
 
 
-MEAN_1 = "must have the mean 1"
+MEAN_1 = "must have mean 1"
 
 RMS_NORM = Cases(
     rms_norm,
@@ -100,7 +100,7 @@ RMS_NORM = Cases(
         ({" + eps": ""}, "0 / 0"),
         ({"(squares + eps).sqrt()": "(squares.sqrt() + eps)"}, OUTSIDE),
         ({"+ eps": "+ 1e-8"}, SIZE),
-        (centered_too, "subtracts no mean"),
+        (centered_too, "does not subtract the mean"),
         ({"square().mean(-1,": "var(-1, correction=0,"}, MEAN_1),
         ({"mean(": "sum("}, MEAN_1),
         ({".sqrt()": ""}, ROOT),
@@ -150,7 +150,7 @@ NOT_WIDENED |= {"(d_ff, d_model)": "(d_model, d_model)"}
 AFTER_DOWN = {"self.activation(self.up(x))": "self.up(x)"}
 AFTER_DOWN |= {"self.down(hidden)": "self.activation(self.down(hidden))"}
 TANH = 'F.gelu(self.up(x), approximate="tanh")'
-GIVEN, BETWEEN = "not the one that was given", "between up and down"
+GIVEN, BETWEEN = "not the one that was passed in", "between up and down"
 
 FEED_FORWARD = Cases(
     FeedForward,
@@ -166,7 +166,7 @@ FEED_FORWARD = Cases(
         ({"self.up, self.down": "self.linear1, self.linear2"}, "up.weight (7, 4)"),
         ({"self.up, self.down": "self.layers"}, "missing parameters: up.weight, down"),
         (NOT_WIDENED, "down.weight (4, 7), each (out, in)"),
-        ({"(nn.Module)": ""}, "a FeedForward, wanted an nn.Module"),
+        ({"(nn.Module)": ""}, "a FeedForward, expected an nn.Module"),
         ({"self.down(hidden)": "x.add_(self.down(hidden))"}, "in place"),
     ],
 )
@@ -212,7 +212,7 @@ SWIGLU = Cases(
     wrong=[
         (SWAPPED, "are swapped"),
         ({"F.silu": "torch.sigmoid"}, "a sigmoid"),
-        ({"F.silu": "F.gelu"}, "another activation"),
+        ({"F.silu": "F.gelu"}, "other than silu"),
         ({"F.silu": ""}, "no activation"),
         (PRODUCT, "the product"),
         ({"self.gate(x)) * self.up(x)": "self.up(x))"}, NOT_GATED),
@@ -272,12 +272,12 @@ DROPS = [
 WRONG_DROPS = [
     ({"Dropout(dropout)": "Dropout(0.0)"}, "nothing is dropped"),
     ({"nn.Dropout(dropout)": "lambda x: F.dropout(x, dropout)"}, "is there dropout"),
-    ({"Dropout(dropout)": "Dropout(1 - dropout)"}, "share that is dropped"),
+    ({"Dropout(dropout)": "Dropout(1 - dropout)"}, "probability of dropping"),
     ({"nn.Dropout": "NotScaledUp"}, "by 1 - dropout"),
 ]
 LAYER_TWICE = {"self.layer(self": "self.layer(self.layer(self", "(x)))": "(x))))"}
 NOT_ADDED, TWICE, NO_NORM = "x is not added", "added twice", "there is no norm"
-ALONE, AGAIN = "for what the layer returns alone", "the layer is applied twice"
+ALONE, AGAIN = "only to the layer's output", "the layer is applied twice"
 
 PRE_NORM = Cases(
     PreNorm,
@@ -305,9 +305,9 @@ POST_NORM = Cases(
         ({"x + ": ""}, NOT_ADDED),
         (PreNorm, "that is PreNorm"),
         ({"self.layer(x)": "self.layer(self.norm(x))"}, "before the layer too"),
-        ({"self.norm(x + ": "x + self.norm("}, "only the layer's result"),
-        ({"self.norm(x + ": "self.norm(x) + ("}, "apart"),
-        ({"self.norm(x + ": "self.norm(x) + self.norm("}, "apart"),
+        ({"self.norm(x + ": "x + self.norm("}, "only the layer's output"),
+        ({"self.norm(x + ": "self.norm(x) + ("}, "separately"),
+        ({"self.norm(x + ": "self.norm(x) + self.norm("}, "separately"),
         ({"self.norm(": "("}, NO_NORM),
         ({"return self": "return x + self"}, TWICE),
         (twice(PostNorm), AGAIN),

@@ -91,7 +91,7 @@ ONE_LAYER = '(TABLE | {"attn.c_attn": [f"{ATTENTION}.layer.query_key_value"]})'
 IF_KNOWN = {"TABLE[module]": "TABLE.get(module, [])"}
 IF_KNOWN |= {"chunk(len(news))": "chunk(len(news) or 1)"}
 IF_THERE = {"in written": "in (n for n in written", '"])': '"]) if n[0] in state)'}
-ORDER, UNKNOWN = "another order", "must raise an error"
+ORDER, UNKNOWN = "a different order", "must raise an error"
 
 RENAME = Cases(
     rename_gpt2,
@@ -102,15 +102,15 @@ RENAME = Cases(
         ({'and "c_"': BY_SHAPE}, "square weights"),
         ({"zip(news,": "zip(sorted(news),"}, ORDER),
         ({"chunk(len(news))": "chunk(len(news))[::-1]"}, ORDER),
-        ({"turned.chunk(len(news))": "per_head(turned, len(news))"}, "cut per head"),
+        ({"turned.chunk(len(news))": "per_head(turned, len(news))"}, "split per head"),
         (BY_COLUMNS, "its 18 columns"),
         ({"turned.chunk(len(news))": BIAS_NOT_CUT}, "biases are missing"),
-        ({"TABLE": ONE_LAYER}, "cut c_attn in three"),
+        ({"TABLE": ONE_LAYER}, "split c_attn in three"),
         ({"TABLE": 'swapped("ln_1", "ln_2")'}, "ln_1 and ln_2"),
         ({"TABLE": 'swapped("wte", "wpe")'}, "wte and wpe"),
-        ({"TABLE": '(TABLE | {"ln_f": ["ln_f"]})'}, "names of theirs"),
+        ({"TABLE": '(TABLE | {"ln_f": ["ln_f"]})'}, "GPT-2's names"),
         ({"TABLE": '(TABLE | {"ln_f": ["norm"]})'}, "the names must be those of"),
-        (by_order, "have another order"),
+        (by_order, "differ in order"),
         (IF_KNOWN, UNKNOWN),
         (edited(by_table, IF_THERE), UNKNOWN),
         (emptying, "in place"),

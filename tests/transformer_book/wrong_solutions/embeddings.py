@@ -83,7 +83,7 @@ EMBEDDING = Cases(
         (SCALED_AT_BIRTH, "not multiplied"),
         ({"* self.scale": "/ self.scale"}, "divided by scale"),
         ({"* self.scale": "* self.weight.shape[1] ** 0.5"}, "whatever scale is"),
-        ({"* self.scale": "* self.scale**0.5"}, "by the root of scale"),
+        ({"* self.scale": "* self.scale**0.5"}, "by the square root of scale"),
         ({"* self.scale": "+ self.scale"}, "the row of each"),
         ({"self.weight[tokens] * self.scale": IN_PLACE}, "changed weight in place"),
         ({LOGITS: f"{LOGITS} * self.scale"}, "logits are multiplied"),

@@ -23,16 +23,16 @@ def triangle(query_positions, key_positions):
 
 COLUMN_OF_KEYS = {"query_positions[:, None], key": "query_positions, key"}
 COLUMN_OF_KEYS |= {"_positions\n": "_positions[:, None]\n"}
-LEAKS, BLOCKED = "future leaks", "the past is blocked"
-TURNED, SHAPE = "turned round: True", "must be (queries, keys)"
+LEAKS, BLOCKED = "future leaks", "the past is hidden"
+TURNED, SHAPE = "inverted: True", "must be (queries, keys)"
 
 CAUSAL = Cases(
     causal_mask,
     right=[causal_by_loops, {"q >= k": "(q - k).sign() != -1"}],
     wrong=[
-        ({">=": ">"}, "at itself"),
+        ({">=": ">"}, "to itself"),
         ({">=": "<="}, BLOCKED),
-        ({">=": "<"}, "at itself"),
+        ({">=": "<"}, "to itself"),
         ({">= k": ">= 0 * k"}, LEAKS),
         ({"q >=": "q + 1 >="}, LEAKS),
         (triangle, "positions themselves"),
@@ -62,7 +62,7 @@ def window_by_loops(query_positions, key_positions, window):
     return mask
 
 
-PLACES, ON_THE_LEFT = "not their places", "one too wide on the left"
+PLACES, ON_THE_LEFT = "not their indices", "one too wide on the left"
 ONLY_PAST, TO_WINDOW = (
     "(back >= 0) & (back < window)",
     "(-window < back) & (back <= window)",
@@ -76,7 +76,7 @@ WINDOW = Cases(
         ({"back.abs() < window": TO_WINDOW}, ON_THE_LEFT),
         ({"< window": "< 3 * window"}, "window is too wide"),
         ({"< window": "<= window // 2"}, "too narrow"),
-        ({"back.abs() < window": ONLY_PAST}, "looks both ways"),
+        ({"back.abs() < window": ONLY_PAST}, "extends both ways"),
         ({".abs()": ""}, "far ahead"),
         ({"back.abs()": "-back"}, "far past"),
         ({"<": ">="}, TURNED),
@@ -103,17 +103,17 @@ def prefix_by_writing(query_positions, key_positions, length):
     return mask
 
 
-FUTURE = "the future behind the prefix leaks"
+FUTURE = "the future after the prefix leaks"
 
 PREFIX = Cases(
     prefix_mask,
     right=[prefix_by_writing, {"k < length": "(q < length) & (k < length)"}],
     wrong=[
         ({"k < length": "k <= length"}, "one too long"),
-        ({" | (k < length)": ""}, "changes nothing"),
+        ({" | (k < length)": ""}, "has no effect"),
         ({"(k <= q) |": "(q < 0) |"}, "only the prefix"),
-        ({"|": "&"}, "by |"),
-        ({"k < length": "q < length"}, "queries in the prefix see"),
+        ({"|": "&"}, "with |"),
+        ({"k < length": "q < length"}, "queries in the prefix attend"),
         ({"k <= q": "q >= length"}, FUTURE),
         ({"k <= q": "k <= q + 1"}, FUTURE),
         ({"(k <= q) | (k < length)": "(k > q) & (k >= length)"}, TURNED),
@@ -147,15 +147,15 @@ PADDING = Cases(
     padding_mask,
     right=[padding_by_lists, padding_by_writing],
     wrong=[
-        ({"<": "<="}, "behind the end can be seen"),
+        ({"<": "<="}, "after the end is visible"),
         ({"keys <": "keys + 1 <"}, "last token is hidden"),
         ({"<": ">="}, TURNED),
         ({KEYS: "mask"}, "is missing"),
-        ({KEYS: QUERIES}, "the keys are last"),
+        ({KEYS: QUERIES}, "the keys come last"),
         ({KEYS: f"{KEYS} & {QUERIES}"}, "rows would be empty"),
         ({"arange(max_len)": "arange(int(lengths.max()))"}, "max_len keys"),
-        ({KEYS: "mask.flip(-1)[:, None, :]"}, "not before them"),
-        ({"lengths[:": "lengths.max().expand(3)[:"}, "of its own"),
+        ({KEYS: "mask.flip(-1)[:, None, :]"}, "not before it"),
+        ({"lengths[:": "lengths.max().expand(3)[:"}, "its own length"),
     ],
 )
 
@@ -181,8 +181,8 @@ DOCUMENT = Cases(
         ({"==": ">="}, "earlier documents"),
         ({"==": "<="}, "other documents leak"),
         ({"q == k": "(q - k).abs() <= 1"}, "other documents leak"),
-        ({"q == k": "(q == k) & (q > 0)"}, "no padding"),
-        ({"q == k": "(q == k).tril()"}, "are no positions"),
+        ({"q == k": "(q == k) & (q > 0)"}, "not padding"),
+        ({"q == k": "(q == k).tril()"}, "are not positions"),
         (KEYS_FIRST, SHAPE),
         ({"[:, None]": ""}, "must match the size"),
     ],

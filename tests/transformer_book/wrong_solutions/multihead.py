@@ -28,7 +28,7 @@ cut_at_once = edited(split_heads, {ALL: "view(len(x), n_heads, x.shape[1], -1)"}
 not_moved = edited(split_heads, {".transpose(1, 2)": ""})
 every_third = edited(split_heads, EVERY_THIRD)
 
-PLACES, TOGETHER = "must change places", "got into"
+PLACES, TOGETHER = "must swap axes", "ended up in"
 STACKED = "the shape must be (batch, n_heads"
 
 SPLIT = Cases(
@@ -61,7 +61,7 @@ ALL = "transpose(1, 2).flatten(2)"
 not_moved_back = edited(merge_heads, {ALL: "reshape(len(x), x.shape[2], -1)"})
 numbers_in_turn = edited(merge_heads, {"transpose(1, 2)": "permute(0, 2, 3, 1)"})
 
-MERGED, SIDE = "(batch, seq, n_heads", "must stand side by side"
+MERGED, SIDE = "(batch, seq, n_heads", "must be concatenated"
 
 MERGE = Cases(
     merge_heads,
@@ -79,8 +79,8 @@ MERGE = Cases(
         ({"flatten(2)": "view(2, 5, 12)"}, "reshape(...)"),
         (numbers_in_turn, SIDE),
         ({"x.transpose": "x.flip(1).transpose"}, SIDE),
-        ({ALL: "sum(1)"}, "added up"),
-        ({ALL: "mean(1)"}, "added up"),
+        ({ALL: "sum(1)"}, "are summed"),
+        ({ALL: "mean(1)"}, "are summed"),
     ],
 )
 
@@ -160,7 +160,7 @@ AFTER_SOFTMAX = {"if mask is not None": "if False"}
 AFTER_SOFTMAX |= {"softmax(-1)": "softmax(-1) * (1 if mask is None else mask)"}
 OTHER_NAMES = {"query =": "q_proj =", "key =": "k_proj =", "value =": "v_proj ="}
 OTHER_NAMES |= {"out =": "o_proj ="}
-SUM, VALUES, VECTOR = "sum to 1", "come from value(x)", "cut each token's vector"
+SUM, VALUES, VECTOR = "sum to 1", "come from value(x)", "split each token's vector"
 CONSECUTIVE = "the first d_head numbers"
 
 MULTIHEAD = Cases(
@@ -181,14 +181,14 @@ MULTIHEAD = Cases(
         (NOT_MOVED, "does not depend on other tokens"),
         ({"split_heads": "cut_at_once"}, VECTOR),
         ({"split_heads": "cut_at_once", "merge_heads": "not_moved_back"}, VECTOR),
-        ({"merge_heads": "not_moved_back"}, "places again"),
+        ({"merge_heads": "not_moved_back"}, "axes again"),
         ({"split_heads": "every_third"}, CONSECUTIVE),
         ({"split_heads": "every_third", "merge_heads": "numbers_in_turn"}, CONSECUTIVE),
         (ONE_WIDE_HEAD, "as wide as the model"),
         ({"softmax(-1)": "softmax(-1)[:, :1]"}, "head 0 decides"),
-        ({".masked_fill(~mask, -math.inf)": ""}, "changes nothing"),
-        ({"not None": "not None and self.training"}, "changes nothing"),
-        ({"~mask": "mask"}, "turned round"),
+        ({".masked_fill(~mask, -math.inf)": ""}, "has no effect"),
+        ({"not None": "not None and self.training"}, "has no effect"),
+        ({"~mask": "mask"}, "inverted"),
         (AFTER_SOFTMAX, "before the softmax"),
         ({"-math.inf": "0.0"}, "becomes -inf"),
         ({"mask[:, None] if": "mask if"}, "needs an axis for the heads"),
@@ -269,7 +269,7 @@ FULL_WIDTH = {
     )
     for name in ("key", "value")
 }
-NARROW = "key and value make n_kv_heads * d_head numbers"
+NARROW = "key and value produce n_kv_heads * d_head numbers"
 WRONG_HEADS, WIDTH = "get the wrong keys and values", "sqrt(d_head)"
 
 GROUPED = Cases(
@@ -282,7 +282,7 @@ GROUPED = Cases(
         (keys_and_values("first"), "all query heads share head 0"),
         (QueriesAveraged, "are averaged"),
         ({"scores.softmax(-1) @ ": ""}, "does not depend on other tokens"),
-        ({"merge_heads": "groups_outside"}, "merged in another order"),
+        ({"merge_heads": "groups_outside"}, "merged in a different order"),
         (edited(Linears, FULL_WIDTH), NARROW),
         (edited(Linears, {"n_kv_heads or n_heads": "n_heads"}), NARROW),
         (edited(Linears, {"n_kv_heads or n_heads": "n_heads // n_kv_heads"}), NARROW),

@@ -28,9 +28,9 @@ def by_columns(positions, d_model):
     return out
 
 
-FAST, LATER = "one radian per position", "later pairs turn at the wrong speed"
-ZERO = "position 0 must read"
-THE_GIVEN = "positions that are given"
+FAST, LATER = "one radian per position", "later pairs have the wrong frequency"
+ZERO = "position 0 must be"
+THE_GIVEN = "positions that are passed in"
 
 SINUSOID = Cases(
     sinusoid,
@@ -77,17 +77,17 @@ NEIGHBORS = {
     "x.chunk(2, dim=-1)": "x[..., 0::2], x[..., 1::2]",
     "torch.cat(parts, dim=-1)": "torch.stack(parts, dim=-1).flatten(-2)",
 }
-LENGTH, APART = "a rotation keeps it", "their distance did not"
+LENGTH, APART = "a rotation preserves it", "their distance did not"
 ADDED = "x + sinusoid(positions, x.shape[-1])"
 
 ROTATE = Cases(
     apply_rotary,
     right=[by_complex, by_quarter_turn],
     wrong=[
-        ({"torch.cat(parts, dim=-1)": "x.clone()"}, "as they went in"),
+        ({"torch.cat(parts, dim=-1)": "x.clone()"}, "come back unchanged"),
         ({"- b * sin": "+ b * sin", "+ a * sin": "- a * sin"}, "minus sign"),
         ({"- b * sin": "+ b * sin"}, LENGTH),
-        (NEIGHBORS, "other pairs"),
+        (NEIGHBORS, "in pairs other"),
         ({"positions[:": "(positions + 1)[:"}, "position 0"),
         ({"positions[:": "positions.square()[:"}, APART),
         ({".float()": ".float() / 2"}, "other angles"),

@@ -59,35 +59,38 @@ LARGEST_LOGIT = {"shares < min_p * shares.amax": "logits < min_p * logits.amax"}
 HEATED = "return logits / temperature"
 LEFT_SORTED = {"cut, -math.inf)": "cut, -math.inf).sort(descending=True).values"}
 BACK, MIN_P = "late.scatter(-1, order, late)", "times as likely"
-SORTED, EACH_ROW = "with scatter", "each row by itself"
+SORTED, EACH_ROW = "with scatter", "each row separately"
 
 RESTRICT = Cases(
     filter_logits,
     right=[in_probabilities],
     wrong=[
-        ({"/ temperature": "* temperature"}, "the wrong way round"),
-        ({" / temperature": ""}, "temperature changes nothing"),
-        ({"logits / temperature": "logits.softmax(-1) / temperature"}, "as they are"),
-        ({"return logits": "return logits.softmax(-1)"}, "probabilities came back"),
-        ({"logits < floor": SMALLEST}, "unlikeliest"),
+        ({"/ temperature": "* temperature"}, "works in reverse"),
+        ({" / temperature": ""}, "temperature has no effect"),
+        (
+            {"logits / temperature": "logits.softmax(-1) / temperature"},
+            "come back unchanged",
+        ),
+        ({"return logits": "return logits.softmax(-1)"}, "probabilities were returned"),
+        ({"logits < floor": SMALLEST}, "least likely"),
         ({"logits < floor": "logits <= floor"}, "with <"),
         ({"logits < floor": "outside_places(logits, top_k)"}, "stay together"),
         ({"logits.topk": "logits.flatten().topk", "[:, -1:]": "[-1]"}, EACH_ROW),
-        ({"top_k is not None": "False"}, "top_k changes nothing"),
-        ({"top_p is not None": "False"}, "top_p changes nothing"),
-        ({"min_p is not None": "False"}, "min_p changes nothing"),
-        ({"< floor, -math.inf": "< floor, 0.0"}, "still be drawn"),
+        ({"top_k is not None": "False"}, "top_k has no effect"),
+        ({"top_p is not None": "False"}, "top_p has no effect"),
+        ({"min_p is not None": "False"}, "min_p has no effect"),
+        ({"< floor, -math.inf": "< floor, 0.0"}, "still be sampled"),
         ({"cumsum(-1) - shares >=": "cumsum(-1) >"}, "it must stay"),
-        ({BACK: "logits.softmax(-1) < top_p"}, "together have p"),
-        ({"sort(descending=True)": "sort()"}, "sum up from the likeliest"),
+        ({BACK: "logits.softmax(-1) < top_p"}, "together have probability p"),
+        ({"sort(descending=True)": "sort()"}, "starting from the most likely"),
         ({"ordered.softmax": "logits.softmax", BACK: "late"}, SORTED),
         ({BACK: "late"}, SORTED),
         ({BACK: "late.gather(-1, order)"}, SORTED),
-        (LEFT_SORTED, "in its own place"),
+        (LEFT_SORTED, "at its own index"),
         ({"min_p * shares.amax(-1, keepdim=True)": "min_p"}, MIN_P),
         (LARGEST_LOGIT, MIN_P),
         ({" / temperature": "", "return logits": HEATED}, "comes first"),
-        (filters_apart, "top_k has left"),
+        (filters_apart, "top_k left"),
     ],
 )
 
@@ -96,7 +99,11 @@ def length_penalty(length, alpha):
     return ((5 + length) / 6) ** alpha
 
 
-ALL, GROWS, ONE = "((5 + length) / 6) ** alpha", "it must grow", "for a single token"
+ALL, GROWS, ONE = (
+    "((5 + length) / 6) ** alpha",
+    "it must increase",
+    "for a single token",
+)
 ALPHA_0 = "with alpha=0"
 
 PENALTY = Cases(
@@ -187,27 +194,27 @@ TOGETHER = "logits.flatten(1).log_softmax(-1).view_as(logits)"
 BEST_LAST = "best.flip(1), beam.flip(1), token.flip(1)"
 ROWS_OF_THE_BATCH = "best, beam + torch.tensor([[0], [3]]), token"
 AS_MANY = "best[:, :3], beam[:, :3], token[:, :3]"
-COUNT, SOFTMAX = "there must be width=4", "of each beam by itself"
-WHERE = "not where they come from"
+COUNT, SOFTMAX = "there must be width=4", "of each beam separately"
+WHERE = "not their beams and tokens"
 
 STEP = Cases(
     beam_step,
     right=[by_beams_first, by_lists, words_first],
     wrong=[
         (for_each_beam, COUNT),
-        (best_few_of_each_beam, "carried on by itself"),
+        (best_few_of_each_beam, "extended separately"),
         ({"best, beam, token": AS_MANY}, COUNT),
         (one_for_all, "keep the first axis"),
         (only_the_best_beam, "only one beam"),
-        ({"scores[..., None] + ": ""}, "are forgotten"),
+        ({"scores[..., None] + ": ""}, "are missing"),
         ({"+ log_p": "* log_p"}, "are multiplied"),
         ({"log_softmax": "softmax"}, "take log_softmax"),
         ({".log_softmax(-1)": ""}, SOFTMAX),
         ({"softmax(-1)": "softmax(1)"}, SOFTMAX),
         ({"logits.log_softmax(-1)": TOGETHER}, SOFTMAX),
-        ({"topk(width)": "topk(width, largest=False)"}, "unlikeliest"),
+        ({"topk(width)": "topk(width, largest=False)"}, "least likely"),
         ({"best, beam, token": BEST_LAST}, "come first"),
-        ({"beam, token =": "token, beam ="}, "are exchanged"),
+        ({"beam, token =": "token, beam ="}, "are swapped"),
         ({"shape[2]": "shape[1]"}, WHERE),
         ({"place % words": "place"}, WHERE),
         ({"best, beam, token": ROWS_OF_THE_BATCH}, "count from 0"),

@@ -61,9 +61,9 @@ NEXT_TOKEN = Cases(
     next_token_loss,
     right=[by_loops, by_one_hot, flattened],
     wrong=[
-        (NO_SHIFT, "in its own place"),
+        (NO_SHIFT, "at its own position"),
         (WRONG_WAY, "the wrong way"),
-        (TWICE, "two places after"),
+        (TWICE, "two positions later"),
         (LAST_DROPPED, "last token is never"),
         (TURNED_ROUND, "first token is predicted"),
         ({"mean()": "sum()"}, "it is a sum"),
@@ -76,7 +76,7 @@ NEXT_TOKEN = Cases(
         ({"mean()": "mean().exp()"}, "perplexity"),
         (scrambled, "same order"),
         (axes_not_flattened, "Expected target size"),
-        ({"!= ignore": "!= 0"}, "unasked"),
+        ({"!= ignore": "!= 0"}, "always left out"),
         ({"nats[real]": "nats"}, "padding is counted: leave"),
         ({"nats[real]": "(nats * real)"}, "counted in the mean"),
         ({"nats[real].mean()": OF_SEQUENCES}, "sequences' means"),
@@ -162,16 +162,16 @@ SMOOTHING = Cases(
         ({"1 - e, e / 7": THE_OTHERS}, "the target included"),
         ({"e / 7": "0.0"}, "the words get nothing"),
         ({"e / 7": "e"}, "divide it by V"),
-        ({"1 - e, e / 7": "e or 1.0, (1 - e) / 7"}, "exchanged"),
+        ({"1 - e, e / 7": "e or 1.0, (1 - e) / 7"}, "swapped"),
         ({"1 - e,": "1.0,"}, "sum to more than 1"),
         (divergence, "that is the KL divergence"),
         ({"if e": "if True"}, "makes it NaN"),
         (by_dense_targets, "makes it NaN"),
         ({"mean()": "sum()"}, "it is the sum"),
-        ({REAL: "losses"}, "ignore=0 changes nothing"),
+        ({REAL: "losses"}, "ignore=0 has no effect"),
         ({REAL: "(losses * (targets != ignore))"}, "counted in the"),
-        (half_ignored, "leave the whole row out"),
-        (spread_summed, "only added up"),
+        (half_ignored, "leave out the whole row"),
+        (spread_summed, "summed over the rows"),
         ({".log_softmax(-1)": ""}, WORDS),
         ({"log_softmax": "softmax(-1).log_softmax"}, "taken twice"),
     ],
@@ -197,7 +197,7 @@ def noam_as_tensor(step, d_model, warmup):
 
 
 FROM_0 = {"step * warmup": "(step + 1) * warmup", "max(step, 1)": "(step + 1)"}
-HEIGHT, NO_WARMUP, RISES = "d_model ** -0.5", "no warm-up", "rises and rises"
+HEIGHT, NO_WARMUP, RISES = "d_model ** -0.5", "no warmup", "never stops increasing"
 
 NOAM = Cases(
     noam,
@@ -209,7 +209,7 @@ NOAM = Cases(
         ({"d_model**-0.5": "d_model**0.5"}, HEIGHT),
         ({"d_model**-0.5": "1 / d_model"}, HEIGHT),
         ({"d_model**-0.5 * ": ""}, HEIGHT),
-        ({"**-1.5": "**-2", " ** -0.5": " ** -1"}, "must fall as step"),
+        ({"**-1.5": "**-2", " ** -0.5": " ** -1"}, "must decrease as step"),
         ({"warmup**-1.5": "1 / warmup"}, "the peak must be at step"),
         ({"warmup**": "4000**"}, RISES),
         (FROM_0, "first update"),
@@ -243,9 +243,9 @@ def cosine_as_tensor(step, peak, warmup, total, floor=0.0):
 
 
 DONE, WAVE = "(step - warmup) / (total - warmup)", "(1 + math.cos(math.pi * done)) / 2"
-TOP, END = "must have the peak", "must have the floor"
-STOPS, FLOOR = "progress must stop at 1", "it goes from peak to floor"
-STRAIGHT, HALF_A_WAVE = "straight line", "half a wave"
+TOP, END = "must be the peak", "must be at the floor"
+STOPS, FLOOR = "progress must stop at 1", "decay from peak to floor"
+STRAIGHT, HALF_A_WAVE = "must be linear", "half a cosine"
 
 COSINE = Cases(
     warmup_cosine,

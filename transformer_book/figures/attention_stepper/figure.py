@@ -44,15 +44,15 @@ class AttentionStepper(Figure):
     """Pick a query and walk its attention in seven steps.
 
     `query` and `key` are tokens by d_key, `value` is tokens by d_value. `mask` is
-    "none", "causal" or True and False (True = may look). `step` is 0 to 6 or a word of
-    `STEPS`. `selected` is the [query, key] that is shown, counted from 0; a number past
-    the end means the last token. `locked` says that the reader holds it.
+    "none", "causal" or True and False (True = may attend). `step` is 0 to 6 or a word
+    of `STEPS`. `selected` is the [query, key] that is shown, counted from 0; a number
+    past the end means the last token. `locked` says that the reader has pinned it.
 
     `model` is a dict of "words", "embedding" (words by d_model), "query", "key" and
     "value" (d_model by d_head each) and, if it has any, "positions" (longest text by
     d_model). While `text` is not empty, the page computes tokens, query, key and value
-    from it, and not from the traits of these names; `word_model.split` says how a text
-    is cut into words. What a function of your own answers is shown by `drive`.
+    from it and ignores the traits of these names; `word_model.split` says how a text
+    is split into words. Use `drive` to show what a function of your own returns.
     """
 
     name = "attention_stepper"
@@ -74,11 +74,11 @@ class AttentionStepper(Figure):
     def from_model(
         cls, model: dict[str, Any], text: str, **state: Any
     ) -> "AttentionStepper":
-        """Show a text as a model of words sees it; the reader may type another one."""
+        """Show a text through a model of words; the reader may type another text."""
         return cls(model=model, text=text, **state)
 
     def state(self) -> dict[str, Any]:
-        """All that the figure shows; what follows from model and text is left empty."""
+        """Return all that is shown; what model and text determine is left empty."""
         state = super().state()
         from_text = ("tokens", *_VECTORS) if state["model"] and state["text"] else ()
         return state | {name: [] for name in from_text}
@@ -123,4 +123,4 @@ def _check_vectors(state: dict[str, Any], n: int) -> None:
         check_matrix(name, rows, (n, max(1, width)), float)
     widths = [len(state[name][0]) for name in ("query", "key")]
     if widths[0] != widths[1]:
-        raise StateError(f"query and key must be equally wide, got {widths}")
+        raise StateError(f"query and key must have the same width, got {widths}")

@@ -255,7 +255,7 @@ export function mapData(geometry, active) {
     cols: tokens.map(label("key")),
     note: done
       ? `weight of ${quote(tokens[i], 12)} → ${quote(tokens[j], 12)}: ${number(weights[i][j])}`
-      : "weights come at softmax",
+      : "weights appear at softmax",
     cells: weights.map((row, r) =>
       row.map((w, c) => ({
         text: done && open[r][c] ? number(w) : "",
@@ -267,7 +267,7 @@ export function mapData(geometry, active) {
         label:
           `query ${quote(tokens[r])}, key ${quote(tokens[c])}` +
           (done ? `: weight ${number(w)}` : "") +
-          (step < 4 || open[r][c] ? "" : ", may not look"),
+          (step < 4 || open[r][c] ? "" : ", may not attend"),
       })),
     ),
   };

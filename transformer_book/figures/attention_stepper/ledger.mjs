@@ -130,7 +130,7 @@ function keyName({ tokens, scores, scaled, open, weights, step }, [i, j]) {
   const known = [
     step > 1 && `q · k ${number(scores[i][j])}`,
     step > 2 && `scaled ${number(scaled[i][j])}`,
-    step > 3 && (open[i][j] ? "may look" : "may not look"),
+    step > 3 && (open[i][j] ? "may attend" : "may not attend"),
     step > 4 && `weight ${number(weights[i][j])}`,
   ].filter(Boolean);
   return [`key ${quote(tokens[j])}`, ...known].join(", ");
@@ -239,7 +239,7 @@ export function ledger(ui) {
   function draw(now, pair) {
     geometry = now;
     const { width, height } = geometry.ledger;
-    set(note, { text: `${quote(geometry.tokens[pair[0]], 16)} meets every key` });
+    set(note, { text: `${quote(geometry.tokens[pair[0]], 16)} against every key` });
     set(picture, { width, height });
     drawLabels(labels, geometry, pair);
     drawColumns(columns, geometry, pair);

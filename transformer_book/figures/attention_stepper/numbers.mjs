@@ -5,7 +5,7 @@ import { split, times } from "./word_model.mjs";
 export const TITLES = ["Q", "K", "scores", "scale", "mask", "softmax", "weights × V"];
 export const LAST = TITLES.length - 1;
 
-/** Weights of one query; all 0 where it may look at nothing. */
+/** Weights of one query; all 0 where it may attend to nothing. */
 function softmax(scores, open) {
   const top = Math.max(...scores.filter((_, j) => open[j]));
   const powers = scores.map((x, j) => (open[j] ? Math.exp(x - top) : 0));

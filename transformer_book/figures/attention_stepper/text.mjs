@@ -22,7 +22,7 @@ const masked = (geometry, i) => {
   return closed
     ? `${closed} of ${n} keys are masked`
     : geometry.open.every((row, a) => row.every((x, b) => x === b <= a)) // causal
-      ? "as the last token, it may look at every key"
+      ? "as the last token, it may attend to every key"
       : "nothing is masked";
 };
 /** "2 = √4", "1.41 ≈ √2" */
@@ -32,24 +32,24 @@ const rootIs = ({ query, root }) => {
 };
 const about = (x) => `${Math.abs(x - number(x)) < 1e-9 ? "" : "about "}${number(x)}`;
 
-/** Where a query looks most, what scores are divided by, how much is masked. */
+/** What a query attends to most, what scores are divided by, how much is masked. */
 function whole(geometry, i) {
   const { weights, tokens } = geometry;
   const best = weights[i]
     .map((w, j) => [w, j])
     .sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-  const looks = best
+  const most = best
     .slice(0, 2)
     .filter(([w]) => w > 0)
-    .map(([w, j]) => `${percent(w)} at ${quote(tokens[j])}`)
-    .join(", ");
+    .map(([w, j]) => `${quote(tokens[j])} (${percent(w)})`)
+    .join(" and ");
   return (
-    `Query ${quote(tokens[i])} looks ${looks || "at nothing"}; scores are divided ` +
+    `Query ${quote(tokens[i])} attends to ${most || "nothing"}; scores are divided ` +
     `by ${rootIs(geometry)}; ${masked(geometry, i)}.`
   );
 }
 
-/** The live sentence: what the step does to the query and key that are looked at. */
+/** The live sentence: what the step does to the query and key that are picked. */
 export function sentence(geometry, active) {
   const { tokens, query, scores, scaled, open, weights, step } = geometry;
   const n = tokens.length;
@@ -63,22 +63,23 @@ export function sentence(geometry, active) {
   const seen = visible(geometry, i);
   const better = scores[i].filter((x) => x > scores[i][j]).length;
   const said = [
-    `the query of ${q}, ${plural(d, "number")}, says what it looks for; next it meets ` +
-      `the key of ${k}.`,
-    `the key of ${k}, ${plural(d, "number")}, says what it offers to the query of ${q}.`,
-    `the ${plural(d, "product")} of ${q} and ${k} sum to ${about(scores[i][j])}, ` +
-      `${better ? `number ${better + 1}` : "the largest"} of ${n} scores.`,
+    `the query of ${q}, ${plural(d, "number")}, encodes what the token looks for; next it ` +
+      `is compared with the key of ${k}.`,
+    `the key of ${k}, ${plural(d, "number")}, encodes what the token offers to the query of ${q}.`,
+    `the ${d > 1 ? `${d} products` : "product"} of ${q} and ${k} ${d > 1 ? "sum to" : "is"} ` +
+      `${about(scores[i][j])}, ` +
+      `${better ? `rank ${better + 1}` : "the largest"} of ${n} scores.`,
     `the score ${score} of ${q} and ${k}, divided by ${rootIs(geometry)}, is ${about(scaled[i][j])}.`,
-    `${q} may ${open[i][j] ? "" : "not "}look at ${k}, so ${small} ` +
+    `${q} may ${open[i][j] ? "" : "not "}attend to ${k}, so ${small} ` +
       `${open[i][j] ? "stays" : "becomes -inf"}; ${masked(geometry, i)}.`,
-    `${q} gives ${share} of its weight to ${k}. ${whole(geometry, i)}`,
+    `${q} gives ${share} of its attention to ${k}. ${whole(geometry, i)}`,
     `the output of ${q} is the weighted average of ${seen < n ? `${seen || "none"} of ` : ""}` +
       `${n} values, ${share} of it from ${k}. ${whole(geometry, i)}`,
   ];
   const { held, pair } = geometry;
   const other =
     held && held !== `${[i, j]}`
-      ? ` Held: ${pair.map((at) => quote(tokens[at])).join(" → ")}.`
+      ? ` Pinned: ${pair.map((at) => quote(tokens[at])).join(" → ")}.`
       : "";
   return `Step ${step + 1} of ${TITLES.length}, ${TITLES[step]}: ${said[step]}${other}`;
 }
@@ -86,7 +87,7 @@ export function sentence(geometry, active) {
 export function table({ tokens, scores, scaled, open, weights, pair: [i], root }) {
   return {
     caption: `The steps of query ${quote(tokens[i])}, one row per key`,
-    header: ["key", "q · k", `÷ ${root}`, "may look", "weight"],
+    header: ["key", "q · k", `÷ ${root}`, "may attend", "weight"],
     rows: tokens.map((token, j) => [
       tokenText(token, 40),
       number(scores[i][j], 4),
@@ -151,7 +152,7 @@ export function pytorch(state, geometry) {
   const shown = (row) => tensor(python(row.map((x) => Number(x.toFixed(6)))));
   const mask =
     { none: "None", causal: '"causal"' }[state.mask] ??
-    `${rows(open).replace("float64", "bool")}  # True = may look`;
+    `${rows(open).replace("float64", "bool")}  # True = may attend`;
   return [
     "import torch",
     "from transformer_lib.attention import attention, attention_weights",

@@ -121,7 +121,7 @@ function build(ui) {
 export default {
   name: "attention_stepper",
   title: "Attention, step by step",
-  tip: "pick a query, press Step. Which key gets the largest score? What becomes of its value?",
+  tip: "pick a query and press Step. Which key gets the largest score, and what happens to its value?",
   traits: [
     "tokens",
     "query",

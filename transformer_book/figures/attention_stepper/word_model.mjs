@@ -34,13 +34,13 @@ export function split(text, model) {
     return {
       words: found,
       problem:
-        `The model does not know “${unknown.slice(0, 24)}”. Words ` +
-        `that look like it: ${near(unknown.slice(0, 24), model.words).join(", ")}.`,
+        `The model does not know “${unknown.slice(0, 24)}”. Similar ` +
+        `words: ${near(unknown.slice(0, 24), model.words).join(", ")}.`,
     };
   if (found.length < 2 || found.length > most)
     return {
       words: found,
-      problem: `It takes 2 to ${most} words, got ${found.length}.`,
+      problem: `A text must have 2 to ${most} words, got ${found.length}.`,
     };
   return { words: found };
 }

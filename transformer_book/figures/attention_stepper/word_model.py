@@ -67,7 +67,7 @@ def split(text: str, model: dict[str, Any]) -> list[str]:
         near = difflib.get_close_matches(unknown[0], model["words"], 3, 0.0)
         raise StateError(
             f"text must be made of the {len(known)} words of the model, got "
-            f"{unknown[0]!r}; near it are {', '.join(map(repr, near))}"
+            f"{unknown[0]!r}; similar words: {', '.join(map(repr, near))}"
         )
     most = min(MOST, len(model.get("positions") or range(MOST)))
     if not 2 <= len(words) <= most:

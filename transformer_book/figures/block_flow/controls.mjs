@@ -16,7 +16,7 @@ export function promptField(ui) {
       const prompt = typed.replace(/\p{Surrogate}/gu, "\ufffd"); // half a character
       const problem = problemWith(prompt);
       draft = problem ? prompt : null;
-      set(said, { text: problem && `${problem}. Shown is the prompt before.` });
+      set(said, { text: problem && `${problem}. The previous prompt is shown.` });
       return problem ? {} : { prompt, position: TOKENS - 1, selected: [] };
     },
   });
@@ -96,9 +96,9 @@ export function tokenChoice(ui) {
 /** Says whose numbers are shown; the book's model comes when it is asked. */
 export function origin(ui) {
   const node = h("div", { class: "origin" });
-  const own = h("span", { text: "Numbers from Python: your own model. " });
+  const own = h("span", { text: "These numbers come from your own model. " });
   const ask = ui.button({
-    label: "Ask the book's model",
+    label: "Use the book's model",
     action: () => ({ source: "page", selected: [] }),
   });
   let asked = null;

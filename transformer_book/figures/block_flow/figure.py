@@ -22,9 +22,9 @@ _PROMPT = "It is a refere"
 class BlockFlow(ServesWeights, RoundedFigure):
     """Follow one token's stream through the layers, and read it at each depth.
 
-    `flow` holds all that is shown of token `position` of the `prompt`: the length of
-    the stream at each depth, the length of each addition and its cosine with the
-    stream, and the most probable next tokens there. With `source` "page" the book's
+    `flow` describes token `position` of the `prompt`: the length of the stream at each
+    depth, the length of each addition and its cosine with the stream, and the most
+    probable next tokens there. With `source` "page" the book's
     model fills it, here and in the page; with "Python" it is yours::
 
         flow = BlockFlow(**BlockFlow.followed(my_decoder, my_tokenizer, "Once upon"))
@@ -73,7 +73,7 @@ class BlockFlow(ServesWeights, RoundedFigure):
             self.update(flow=flow, selected=[r for r in self.selected if r < rows])
 
     def check(self, state: dict[str, Any]) -> None:
-        """Raise unless the prompt can be read, and flow and stacks are whole."""
+        """Raise unless the prompt can be read, and flow and stacks are complete."""
         check_flow(state["flow"])
         if state["source"] == "page":
             streams.shipped_ids(state["prompt"])

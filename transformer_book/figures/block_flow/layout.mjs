@@ -97,12 +97,12 @@ export function around({ flow, frame: at }) {
       })),
     ],
     texts: [
-      text(middle, 10, narrow ? "stream" : "stream, its length", "quiet", "middle"),
+      text(middle, 10, narrow ? "stream" : "length of the stream", "quiet", "middle"),
       ...(narrow ? [] : [text(added, 10, "addition", "quiet")]),
       text(
         words,
         10,
-        narrow ? `next after ${end}` : `the lens reads: next token after ${end}`,
+        narrow ? `next after ${end}` : `logit lens: next token after ${end}`,
         "quiet",
       ),
     ],
@@ -225,12 +225,12 @@ function stack({ residual, stacks }, room) {
     ],
     texts: [
       text(0, 8, "length of the stream", "quiet"),
-      text(room, 8, residual === "pre" ? "dashed: root of depth" : "", "quiet", "end"),
+      text(room, 8, residual === "pre" ? "dashed: √depth" : "", "quiet", "end"),
       text(SIDE - 6, middle, number(lengths[0], 1), "strong", "end"),
       text(room - SIDE + 6, middle, number(lengths.at(-1), 1), "strong"),
       text(SIDE - 6, LOW - 8, percent(shares[0]), null, "end"),
       text(room - SIDE + 6, LOW - 8, percent(shares.at(-1))),
-      text(0, LOW + 14, "addition as part of stream + addition", "quiet"),
+      text(0, LOW + 14, "length of addition ÷ length of sum", "quiet"),
       text(room, LOW + 14, "depth →", "quiet", "end"),
     ],
   };

@@ -19,7 +19,7 @@ MODEL = "manual-lm"
 BLOCKS = 12
 """Blocks that the figure shows at most; the random stacks have as many."""
 SIGNS, TOKENS = 300, 64
-"""Most signs and most tokens of a prompt."""
+"""Most characters and most tokens of a prompt."""
 LEADERS = 3
 LAYERS = ("attention", "feed_forward")
 
@@ -106,7 +106,8 @@ def encoded(tokenizer: Tokenizer, prompt: str) -> list[int]:
     """Return the ids of a prompt that the figure can show."""
     if len(prompt) > SIGNS:
         raise StateError(
-            f"prompt must be at most {SIGNS} signs, got {len(prompt)}; show its end"
+            f"prompt must be at most {SIGNS} characters, got {len(prompt)}; "
+            "show its end"
         )
     try:
         ids = tokenizer.encode(prompt)

@@ -31,14 +31,14 @@ const token = ({ position, tokens }) =>
 function emergence(flow) {
   const first = answerFrom(flow);
   const answer = quote(leader(flow, -1));
-  if (first === 0) return `The lens reads ${answer} from the embedding on`;
+  if (first === 0) return `The logit lens reads ${answer} from the embedding on`;
   const said = flow.top
     .slice(0, first)
     .map(([[text]]) => text)
     .filter((text, i, all) => text !== all[i - 1])
     .filter((_, i, all) => i < 2 || i === all.length - 1);
   return (
-    `At first the lens reads ${said.map((text) => quote(text)).join(", then ")}; ${answer} ` +
+    `At first the logit lens reads ${said.map((text) => quote(text)).join(", then ")}; ${answer} ` +
     `leads from block ${block(first)}'s ${part(first)} on`
   );
 }
@@ -53,7 +53,11 @@ function overview(flow) {
 }
 
 const way = (angle) =>
-  angle <= 70 ? "partly along" : angle < 110 ? "nearly across" : "partly against";
+  angle <= 70
+    ? "partly along"
+    : angle < 110
+      ? "nearly perpendicular to"
+      : "partly against";
 
 /** What row r adds, and what the lens reads there. */
 export function sentenceOf(flow, r) {
@@ -67,11 +71,11 @@ export function sentenceOf(flow, r) {
   const angle = degrees(cosines[r - 1]);
   const end =
     norm === "post"
-      ? `and the norm makes the sum ${now} long`
-      : `which is then ${now} long`;
+      ? `the norm rescales the sum to ${now}`
+      : `the sum has length ${now}`;
   return (
-    `Block ${block(r)}, ${part(r)}, adds ${number(changes[r - 1], 1)} at ${angle}°, ${way(angle)}, ` +
-    `to a stream of ${number(lengths[r - 1], 1)}, ${end}. The lens reads ${reads}.`
+    `Block ${block(r)}, ${part(r)}, adds a vector of length ${number(changes[r - 1], 1)} at ${angle}°, ` +
+    `${way(angle)} the stream of length ${number(lengths[r - 1], 1)}; ${end}. The lens reads ${reads}.`
   );
 }
 
@@ -84,12 +88,12 @@ export function caption(kind, { lengths, shares }) {
   const now = number(lengths.at(-1), 1);
   const what =
     kind === "pre"
-      ? "Pre-norm: no norm shortens the stream: it grows about like the root of depth, " +
-        `${number(lengths[0], 1)} to ${now} in ${shares.length / 2} blocks. On the whole, though ` +
-        "not each time, additions count less"
-      : `Post-norm: each norm puts the stream back to the same length, ${now}. New additions ` +
-        "stay large, and what was there before shrinks";
-  return `${what}: the first is ${percent(shares[0])} as long as stream + addition, the last ${percent(shares.at(-1))}.`;
+      ? "Pre-norm: nothing rescales the stream, so it grows roughly with the square root of " +
+        `depth, from ${number(lengths[0], 1)} to ${now} in ${shares.length / 2} blocks. On the ` +
+        "whole, though not at every step, additions matter less"
+      : `Post-norm: each norm resets the stream to the same length, ${now}. New additions ` +
+        "stay large, and earlier ones shrink";
+  return `${what}: the first has ${percent(shares[0])} of the length of the sum, the last ${percent(shares.at(-1))}.`;
 }
 
 const nameOf = (r) => (r ? `block ${block(r)}, ${part(r)}` : "embedding");
@@ -118,7 +122,7 @@ export function table({ flow, state: { residual, stacks } }) {
       ...stack.lengths.map((x, r) => [
         `random ${residual}-norm stack: ${nameOf(r)}`,
         number(x),
-        r ? `${percent(stack.shares[r - 1])} of stream + addition` : "",
+        r ? `${percent(stack.shares[r - 1])} of the sum` : "",
         "",
         "",
         ...ranks.map(() => ""),
@@ -162,9 +166,9 @@ with torch.no_grad():
     x, mask, rotate = model.stack.enter(model.embedding(tokens), mask="causal")
     read(x)
     for block in model.stack.blocks:
-        looks = {"mask": mask, "rotate": rotate}
-        for place, how in ((block.attention, looks), (block.feed_forward, {})):
-            change = place.layer(place.norm(x), **how)
+        options = {"mask": mask, "rotate": rotate}
+        for residual, how in ((block.attention, options), (block.feed_forward, {})):
+            change = residual.layer(residual.norm(x), **how)
             change_length.append(change[0, ${flow.position}].norm())
             cosine.append(torch.cosine_similarity(change, x, dim=-1)[0, ${flow.position}])
             x = x + change
@@ -178,7 +182,7 @@ for got, want in zip((probability, length, change_length, cosine), ${numbers(flo
 
 /** Numbers of a model that is not here: that sums have the length they must have. */
 const sums = (flow) => `
-# your model is not in this page, so its numbers are only held against each other; to compute them:
+# your model is not on this page, so its numbers are only checked against each other; to compute them:
 # BlockFlow.followed(model, tokenizer, ${python(flow.prompt)}, ${flow.position})
 said = ${python(leaders(flow))}
 probability, length, change, cosine = (torch.tensor(x, dtype=torch.float32) for x in ${numbers(flow)})
@@ -213,6 +217,6 @@ export function pytorch({ source, residual, stacks }, { flow }) {
   const stream = source === "Python" ? sums(flow) : again(flow);
   const stack = isBooks
     ? rebuilt(random, residual)
-    : "\n# your stack is not in this page\n";
+    : "\n# your stack is not on this page\n";
   return `import torch\n${library}${stream}${stack}`;
 }

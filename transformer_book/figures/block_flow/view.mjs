@@ -43,7 +43,7 @@ function streamView(ui) {
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, paths, texts), body);
   const { node, note } = panel("One token's stream", svg);
   set(note, {
-    text: "each layer adds: at 0° more of the same, at 90° all new, beyond it takes away. The lens reads as if at the end",
+    text: "each layer adds: at 0° more of the same, at 90° something new, beyond that it subtracts. The logit lens reads each depth as if it were the last",
   });
   let count = 1;
   const cells = grid(node, {
@@ -86,7 +86,7 @@ function stackView(ui) {
   node.classList.add("more");
   function draw({ state: { residual, stacks }, stack: shape }) {
     const text = caption(residual, stacks[residual]);
-    set(note, { text: "not trained" });
+    set(note, { text: "untrained" });
     set(svg, { width: shape.width, height: shape.height, "aria-label": text });
     fill(parts[0], shape.paths, "path");
     fill(parts[1], shape.bars, "rect");
@@ -119,9 +119,9 @@ function build(ui) {
 
 export default {
   name: "block_flow",
-  title: "One token's stream through the blocks",
+  title: "One token's residual stream",
   tip:
-    "which layer brings the bold bar (bold: what it ends with)? Follow another token, or type a prompt. In the stack " +
+    "which layer brings in the final answer (bold)? Follow another token, or type a prompt. In the random stack " +
     "below, switch to post-norm: does the stream still grow?",
   traits: ["prompt", "position", "source", "flow", "residual", "stacks", "selected"],
   layout,

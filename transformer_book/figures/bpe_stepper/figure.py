@@ -9,7 +9,7 @@ from transformer_book.figures.state import StateError, Values, check_place, chec
 from transformer_lib.tokens import split_words
 
 MOST_MERGES = 300
-"""Merges that the figure goes through, at most."""
+"""The most merges that the figure shows."""
 
 _TEXT = (
     "twenty-one, twenty-two and twenty-three; seventy-one, seventy-two and "
@@ -18,11 +18,11 @@ _TEXT = (
 
 
 class BPEStepper(Figure):
-    """Type a text, then merge its most frequent pair, one at a time, back and forth.
+    """Type a text and merge its most frequent pair, again and again; step back too.
 
     `step` merges are done, or fewer if the text runs out of pairs. `selected` is the
-    pair of ids that the reader holds, or []: the figure shows what merging it would
-    do. The merges are those of `transformer_lib.tokens.learn_merges`.
+    pair of ids that the reader has pinned, or []: the figure shows what merging it
+    would do. The merges are those of `transformer_lib.tokens.learn_merges`.
     """
 
     name = "bpe_stepper"

@@ -23,13 +23,13 @@ const newRow = () =>
 
 const nothing = (room) => ({
   boxes: [],
-  texts: [{ x: 30, y: ROW_HEIGHT / 2, text: "no pair is left" }],
+  texts: [{ x: 30, y: ROW_HEIGHT / 2, text: "no pairs left" }],
   box: { x: 0, y: 1, width: room, height: ROW_HEIGHT - 2 },
 });
 
 /** What a screen reader says of a line. */
 function labelOf({ tokens, step, now }, row, r) {
-  if (!row) return "no pair is left";
+  if (!row) return "no pairs left";
   const [pair, count] = row;
   const next = r === 0 && now.pair ? `, merged next to ${BYTES + step}` : "";
   return `${pair.map((id) => named(tokens[id])).join(" + ")}, ${count}×${next}`;
@@ -77,7 +77,7 @@ export function pairList(ui) {
   const draw = (geometry) => {
     const { ranked, room } = geometry;
     shown = geometry.shown;
-    const many = `the first ${ROWS} of ${ranked.length}; ties: smaller ids first`;
+    const many = `top ${ROWS} of ${ranked.length}; ties: smaller ids first`;
     const held = {
       geometry,
       locked: ui.locked(),

@@ -33,23 +33,24 @@ export const rate = (bytes, tokens) => number(tokens ? bytes / tokens : 0);
 const both = ({ tokens }, pair) =>
   pair.map((id) => (tokens[id] ? named(tokens[id]) : `token ${id}`)).join(" + ");
 
-const END = "No pair is left: each word is one token.";
+const END = "No pairs are left: each word is one token.";
 const STOP = `The figure stops at ${MOST_MERGES} merges.`;
 
 /** What is merged next, and why that pair. */
 function next({ step, now, ranked, tokens }) {
   const ties = ranked.filter(([, count]) => count === now.count).length;
-  const why = ties > 1 ? ` (of ${ties} such pairs, the one with the smallest ids)` : "";
+  const why = ties > 1 ? `; of ${ties} tied pairs, the one with the smallest ids` : "";
   const made = BYTES + step;
   return (
-    `Next, the most frequent pair: ${both({ tokens }, now.pair)}, ` +
-    `${plural(now.count, "time")}${why}, becomes ${made} ${named(tokens[made])}.`
+    `Next, the most frequent pair, ${both({ tokens }, now.pair)} ` +
+    `(${plural(now.count, "time")}${why}), becomes token ${made}, ${named(tokens[made])}.`
   );
 }
 
 function overview(geometry) {
   const { step, bytes, now, ranked } = geometry;
-  if (bytes === 0) return "There is no text. Type one: its bytes are the first tokens.";
+  if (bytes === 0)
+    return "The text is empty. Type one: its bytes are the first tokens.";
   const before = step ? `After ${plural(step, "merge")}` : "Before any merge";
   const start =
     `${before}, ${plural(bytes, "byte")} ${bytes === 1 ? "is" : "are"} ${plural(now.size, "token")}: ` +
@@ -63,14 +64,14 @@ function effect(geometry, pair) {
   const { ranked, now, bytes, sizeWith } = geometry;
   const rank = ranked.findIndex(([other]) => isSame(other, pair));
   const name = both(geometry, pair);
-  if (rank < 0) return `${name} stand nowhere side by side at this step.`;
+  if (rank < 0) return `${name} do not occur side by side at this step.`;
   const left = sizeWith(pair);
   const best = sizeWith(ranked[0][0]);
-  const other = rank ? `; the first pair leaves ${best}` : "";
+  const other = rank ? `; the top pair leaves ${best}` : "";
   const chosen = rank === 0 && now.pair ? " It is merged next." : "";
   return (
-    `${name}, ${plural(ranked[rank][1], "time")}, is number ${rank + 1} of ` +
-    `${plural(ranked.length, "pair")}. Merged, it would leave ` +
+    `${name} occurs ${plural(ranked[rank][1], "time")}, rank ${rank + 1} of ` +
+    `${plural(ranked.length, "pair")}. Merging it would leave ` +
     `${plural(left, "token")}, ${rate(bytes, left)} bytes per token${other}.${chosen}`
   );
 }
@@ -81,7 +82,9 @@ export function sentence(geometry, active) {
   const { selected } = geometry.state;
   if (!pair) return overview(geometry);
   const other = selected.length && !isSame(pair, selected);
-  return effect(geometry, pair) + (other ? ` Held: ${both(geometry, selected)}.` : "");
+  return (
+    effect(geometry, pair) + (other ? ` Pinned: ${both(geometry, selected)}.` : "")
+  );
 }
 
 /** The merges so far, then the first pairs of this step. */
@@ -95,15 +98,15 @@ export function table({ step, steps, tokens, shown, sizeWith, bytes }) {
     rate(bytes, left),
   ];
   return {
-    caption: "Merges so far, then the first pairs of this step",
+    caption: "Merges so far, then the most frequent pairs now",
     header: [
       "entry",
       "left",
       "right",
       "left id",
       "right id",
-      "times",
-      "tokens then",
+      "count",
+      "tokens after",
       "bytes per token",
     ],
     rows: [

@@ -73,9 +73,9 @@ function code(state) {
 
 function drawWords(panel, geometry, pair) {
   const { tokens, frame, room } = geometry;
-  const hidden = frame.hidden ? `; ${frame.hidden} more not shown` : "";
+  const hidden = frame.hidden ? `; ${frame.hidden} more hidden` : "";
   const note = (what) =>
-    pair ? `above now, below ${what}merged${hidden}` : `nothing to merge${hidden}`;
+    pair ? `top: now; bottom: ${what}merged${hidden}` : `nothing to merge${hidden}`;
   const name = pair?.map((id) => named(tokens[id])).join(" + ");
   const full = note(`with ${name} `);
   const shapes = { ...words(geometry, pair), width: room };
@@ -126,8 +126,8 @@ export default {
   title: "Byte-pair encoding, merge by merge",
   tip:
     "press Step: the most frequent pair becomes one token. Which word of several letters " +
-    "is one token first? Then type a text of your own: it starts before any merge.",
-  keys: "; in pictures, + and − step",
+    "is the first to become one token? Then type your own text: it starts with no merges.",
+  keys: "; in the pictures, + and − step",
   traits: ["text", "step", "selected"],
   layout,
   sentence,

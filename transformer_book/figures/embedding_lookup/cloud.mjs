@@ -63,7 +63,7 @@ function legend({ kinds, state: { groups }, frame: { plane: area } }, own) {
   const dots = [
     ...kinds.slice(0, 4).map((kind, k) => [k, tokenText(kind, 12), ""]),
     ...(kinds.length && groups.includes("") ? [[-1, "no group", "none"]] : []),
-    [own, "chosen, with thick lines to its nearest", "on"],
+    [own, "selected; thick lines to its nearest", "on"],
   ];
   let [x, row] = [0, 0];
   const keys = dots.map(([kind, shown, look]) => {
@@ -108,7 +108,7 @@ const titles = ({ left, top }, share) => [
   text(
     left,
     top - 6,
-    `a plane with ${Math.round(100 * share)} % of the last table’s variance`,
+    `plane with ${Math.round(100 * share)} % of the final table’s variance`,
     "quiet",
   ),
 ];

@@ -30,11 +30,11 @@ class EmbeddingLookup(Figure):
 
     `words` names the rows, `tables` are copies of the table from its training, after
     as many steps as `steps` says, and `step` is the one that is shown. A single table
-    and anything with a `weight`, such as `nn.Embedding`, may stand for a list of one;
-    a `scale` is multiplied in, and 3 decimals are kept. `groups` may name a group for
+    and anything with a `weight`, such as `nn.Embedding`, may replace a list of one;
+    its `scale` multiplies it, and 3 decimals are kept. `groups` may name a group for
     each word, "" for none; `about` says how it was trained. `tokens` are the rows that
     are looked up, `view` is "lookup" or "one-hot", `selected` the [row, column] that
-    the reader holds, or []. Without arguments, it shows the table of `training`.
+    the reader has pinned, or []. Without arguments, it shows the table of `training`.
     """
 
     name = "embedding_lookup"
@@ -126,7 +126,7 @@ def _check_tables(tables: list[Any], count: int) -> None:
 def _check_steps(steps: list[int], step: int, count: int) -> None:
     if len(steps) != count or sorted(set(steps)) != steps or min(steps) < 0:
         raise StateError(
-            f"steps must rise from 0 or more, one for each of {count} tables, got "
+            f"steps must increase from 0 or more, one for each of {count} tables, got "
             f"{steps}; change both by update(tables=..., steps=..., step=...)"
         )
     if step not in steps:

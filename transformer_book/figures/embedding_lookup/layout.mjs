@@ -34,7 +34,7 @@ function check(state) {
     view: one("lookup", "one-hot"),
     selected: place(n, width),
   });
-  whole(0, MOST_NUMBERS)(count * n * width, "how many numbers the tables hold");
+  whole(0, MOST_NUMBERS)(count * n * width, "the count of all numbers in tables");
 }
 
 /** The row of which the nearest are listed if the reader looks at no other one. */

@@ -10,9 +10,9 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 function groupsText({ state: { steps, step }, index, own, ownBefore }) {
   const { right, among } = own;
   if (among === 0) return "";
-  const said = `the nearest row is of the same group for ${right} of ${among} words`;
+  const said = `the nearest row is in the same group for ${right} of ${among} words`;
   if (steps.length === 1) return ` ${capital(said)}.`;
-  const before = index ? `, ${when(steps[0])} for ${ownBefore.right}` : "";
+  const before = index ? ` (${when(steps[0])}: ${ownBefore.right})` : "";
   return ` ${capital(when(step))}, ${said}${before}.`;
 }
 
@@ -21,12 +21,12 @@ function outputText({ words, tokens, view }) {
   if (many === 0) return "No word is looked up.";
   if (view === "lookup")
     return (
-      `${plural(many, "word")}: ${many === 1 ? "row" : "rows"} ${tokens.join(", ")} of the ` +
-      `table, copied, ${many === 1 ? "is" : "are"} the output.`
+      `${plural(many, "word")}: the output copies ${many === 1 ? "row" : "rows"} ` +
+      `${tokens.join(", ")} of the table.`
     );
   return (
-    `${plural(many, "one-hot row")} times W: in each sum of ${size} products, ${size - 1} ` +
-    "have a factor 0, and the output is the same rows."
+    `${plural(many, "one-hot row")} times W: in each sum, ${size - 1} of the ${size} products ` +
+    "are 0, so the output is the same rows."
   );
 }
 
@@ -34,7 +34,7 @@ function outputText({ words, tokens, view }) {
 function oneHotText({ words, tokens, view }, row) {
   if (view === "lookup") return "";
   return tokens.includes(row)
-    ? ` Its one-hot row: a 1 at place ${row}, ${plural(words.length - 1, "zero")}.`
+    ? ` Its one-hot row: a 1 at index ${row}, ${plural(words.length - 1, "zero")}.`
     : " It is not in your text.";
 }
 
@@ -49,16 +49,16 @@ export function sentence(geometry, active) {
       .map((near) => `${quote(words[near.row])} ${number(near.cosine)}`)
       .join(", ");
   const after = steps.length > 1 ? ` ${when(step)}` : "";
-  const before = index ? `; ${when(steps[0])} ${list(tables[0])}` : "";
+  const before = index ? `; ${when(steps[0])}: ${list(tables[0])}` : "";
   return (
-    `${quote(words[row])} is row ${row}; its number ${column} is ${number(now[row][column])}.` +
+    `${quote(words[row])} is row ${row}; its entry ${column} is ${number(now[row][column])}.` +
     `${oneHotText(state, row)} Nearest by cosine${after}: ${list(now)}${before}.`
   );
 }
 
 export function table({ state: { words, steps, step }, table: rows, nearest }) {
   return {
-    caption: `The table${steps.length > 1 ? ` ${when(step)}` : ""}, and the nearest word of each`,
+    caption: `The table${steps.length > 1 ? ` ${when(step)}` : ""}, and each word’s nearest neighbor`,
     header: ["word", "row", ...rows[0].map((_, d) => String(d)), "nearest", "cosine"],
     rows: rows.map((row, i) => {
       const near = nearest[i];

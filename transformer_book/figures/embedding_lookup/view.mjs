@@ -151,8 +151,8 @@ export default {
   name: "embedding_lookup",
   title: "Embedding lookup",
   tip:
-    "scroll down, choose “ten” in “Nearest to”, and pull Training to its start. Which words come " +
-    "near it as you pull it back? Then type words of your own.",
+    "scroll down, choose “ten” under “Nearest to”, and drag Training to the start. Which words " +
+    "move close to it as you drag back? Then type your own words.",
   traits: [
     "words",
     "groups",

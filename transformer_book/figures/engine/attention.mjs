@@ -1,7 +1,7 @@
 // Attention over keys and values that are kept: each token is read once.
 import { linear, matrix, softmax } from "./ops.mjs";
 
-/** Which keys a query (a token's number) may look at: those below the result. */
+/** Which keys a query (a token's number) may attend to: those below the result. */
 export const causal = (query) => query + 1;
 export const everything = (query, kept) => kept;
 

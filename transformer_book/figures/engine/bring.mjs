@@ -9,7 +9,7 @@ export function runsHere({ name, about: { accuracy } }) {
   const { measure, int8, float32 } = accuracy;
   const worse = (100 * (int8 / float32 - 1)).toFixed(2);
   const unit = measure.replace("validation ", "");
-  return `${here}, its weights rounded to 8 bits (int8). Rounding makes it ${worse} % worse at unseen text: ${int8} ${unit}, before ${float32}; knowing nothing is 8.`;
+  return `${here}, with its weights rounded to 8 bits (int8). Rounding makes it ${worse} % worse on unseen text: ${int8} ${unit} instead of ${float32}; a uniform guess scores 8.`;
 }
 
 /**
@@ -18,7 +18,7 @@ export function runsHere({ name, about: { accuracy } }) {
  */
 export function bring(ui, name, ready) {
   const said = h("span");
-  const bar = h("progress", { max: 1, "aria-label": `The model ${name} comes` });
+  const bar = h("progress", { max: 1, "aria-label": `Loading the model ${name}` });
   const again = h("button", {
     type: "button",
     text: "Try again",
@@ -37,7 +37,7 @@ export function bring(ui, name, ready) {
   };
   const progress = (share) => set(bar, { value: share });
   function ask() {
-    show(`Stored numbers, until the model ${name} is here. `, bar);
+    show(`Stored numbers, until the model ${name} has loaded. `, bar);
     loadModel(name, { widget: ui.widget, signal, progress })
       .then((model) => {
         if (signal.aborted) return;

@@ -40,7 +40,7 @@ watch    { attention(part, layer, head, query, weights),
          the norm, where that comes after), x the stream then. All are memory that the
          next row overwrites: copy what you keep, or use a recorder.
 bring  bring(ui, name, ready) -> a line for a figure: a bar while the model comes, then what
-         runs here, or why it did not come. ready(model) is called once, then ui.repaint().
+         runs here, or why it did not load. ready(model) is called once, then ui.repaint().
 recorder() is a watch with weights[part][layer][head][query] and
          streams[part][layer][query], copied.
 tokenizer  encode(text) -> ids, decode(ids) -> text, bytes(id), special(name), size.

@@ -22,12 +22,12 @@ function fromScript(name, number) {
           bytes: Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)),
         });
       } catch {
-        reject(Error(`the model "${name}" came broken`)); // or another page in its place
+        reject(Error(`the model "${name}" arrived damaged`)); // or another page in its place
       }
     };
     script.onerror = () => {
       script.remove();
-      reject(Error(`the model "${name}" did not come`));
+      reject(Error(`the model "${name}" did not load`));
     };
     document.head.append(script);
   });
@@ -57,7 +57,7 @@ function fromPython(name, widget, tell) {
     const wait = () => {
       clearTimeout(timer);
       timer = setTimeout(
-        () => reject(Error(`the model "${name}" did not come; run this cell again`)),
+        () => reject(Error(`the model "${name}" did not load; run this cell again`)),
         PATIENCE,
       );
     };

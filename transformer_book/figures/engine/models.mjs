@@ -129,7 +129,7 @@ function createTranslator(model, { capacity, ...given }) {
   const { read } = writer;
   writer.read = (tokens, watch) => {
     if (memory.source.length) return read(tokens, watch);
-    throw Error("there must be a source to look at; encode one first");
+    throw Error("there must be a source to attend to; encode one first");
   };
   writer.encode = (tokens, watch = {}) => {
     const states = encode(tokens, watch);

@@ -62,7 +62,7 @@ export function createTokenizer(data) {
   /** Bytes of one id; a special token's are those of its name. */
   const bytes = (id) => {
     if (Number.isInteger(id) && id >= 0 && id < tokens.length) return tokens[id];
-    throw Error(`ids must be whole numbers from 0 to ${tokens.length - 1}, got ${id}`);
+    throw Error(`ids must be integers from 0 to ${tokens.length - 1}, got ${id}`);
   };
   return {
     size: tokens.length,

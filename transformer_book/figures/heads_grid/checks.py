@@ -74,13 +74,11 @@ def check_reading(state: State, size: Size) -> None:
     check_tokens(tokens, 2, MOST)
     if len(ids) != len(tokens):
         raise StateError(
-            f"ids and tokens must be equally many, got {len(ids)} and {len(tokens)}; "
-            "change both by update(ids=..., tokens=...)"
+            f"ids and tokens must have the same length, got {len(ids)} and "
+            f"{len(tokens)}; change both by update(ids=..., tokens=...)"
         )
     if not all(isinstance(token, int) and 0 <= token <= size.last_id for token in ids):
-        raise StateError(
-            f"ids must be whole numbers from 0 to {size.last_id}, got {ids}"
-        )
+        raise StateError(f"ids must be integers from 0 to {size.last_id}, got {ids}")
     for head in off:
         _check_head("off", head, size)
     if any(off.count(head) > 1 for head in off):
@@ -113,7 +111,9 @@ def _check_stored(stored: State) -> None:
     maps = stored["maps"]
     counts = [len(layer) for layer in maps]
     if len(set(counts)) != 1 or not counts[0]:
-        raise StateError(f"stored layers must have equally many heads, got {counts}")
+        raise StateError(
+            f"stored layers must have the same number of heads, got {counts}"
+        )
     for packed in (head for layer in maps for head in layer):
         _check_map(packed, len(stored["ids"]))
     wanted = [[3 if period_of(stored["ids"]) else 2] * count for count in counts]
@@ -132,7 +132,7 @@ def _check_map(packed: list[Any], n: int) -> None:
     for weight in packed:
         if not (isinstance(weight, int) and 0 <= weight <= UNIT):
             raise StateError(
-                f"stored weights must be whole numbers from 0 to {UNIT}, got {weight}"
+                f"stored weights must be integers from 0 to {UNIT}, got {weight}"
             )
     starts = [q * (q + 1) // 2 for q in range(n + 1)]
     rows = [

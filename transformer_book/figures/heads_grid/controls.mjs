@@ -17,7 +17,7 @@ import { name } from "./text.mjs";
 export function source(ui) {
   const own = h("p", {
     class: "try coming",
-    text: "Numbers by Python, of a model of its own: to switch several heads off, run it.",
+    text: "Computed in Python, from another model: to switch several heads off, run the code.",
   });
   const { source: asked } = ui.state();
   if (!SIZES[asked]) return [own];

@@ -24,13 +24,13 @@ _IDS = 2 * [ord(sign) - ord("a") + 1 for sign in "lrhjtaewuv"]
 
 
 class HeadsGrid(ServesWeights, Figure):
-    """Look at every head of a decoder, compare two, switch some off, watch the loss.
+    """See every head of a decoder, compare two, switch some off, watch the loss.
 
     `source` is "induction-1" or "induction-2", a shipped model that also runs in the
     page, or "Python": a model of the reader's own, see `HeadsGrid.of`. `ids` are what
     it reads, `tokens` their texts. `off` are the heads that are switched off, each
     [layer, head], from 0; `shown` are one or two heads whose maps are large;
-    `selected` is the head that the reader holds, `pair` the held [query, key], or [].
+    `selected` is the pinned head, `pair` the pinned [query, key], or [].
     `sort` is "place", "entropy", "previous", "induction" or "loss". `stored` is what
     Python computed of source, ids and off.
     """
@@ -76,7 +76,7 @@ class HeadsGrid(ServesWeights, Figure):
     def update(self, *, model: Decoder | None = None, **traits: Any) -> None:
         """Change several traits at once, or show a decoder of your own.
 
-        It needs `ids` to read; `tokens` are their numbers unless given.
+        It needs `ids` to read; `tokens` are the ids as text unless given.
 
         Raises:
             ValueError: if the figure cannot show that; then nothing has changed.

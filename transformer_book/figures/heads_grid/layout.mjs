@@ -8,7 +8,7 @@ export const SIZES = { "induction-1": [1, 4], "induction-2": [2, 4] }; // layers
 export const SORTS = [
   ["place", "layer and head"],
   ["entropy", "entropy, low first"],
-  ["previous", "looks at the token before"],
+  ["previous", "previous token"],
   ["induction", "induction"],
   ["loss", "loss if off"],
 ];
@@ -19,7 +19,7 @@ const LARGEST_ID = 1e9;
 const LEVELS = 10; // shades of weights
 const SIGN = 7.6; // width of one monospace sign
 const SLANT = 0.72; // of a token's width, as high as it reaches when turned by 45°
-const SAID = { entropy: "entropy", previous: "before", induction: "induction" };
+const SAID = { entropy: "entropy", previous: "previous", induction: "induction" };
 const TALL = 46; // of a bar with its words
 
 const round = (x) => Math.round(100 * x) / 100;
@@ -281,12 +281,12 @@ function namesOf(texts, { left, top, cell, flat }) {
     const turned = flat ? ["middle", null] : ["start", `rotate(-45 ${x} ${y})`];
     return [x, y, label(text, i), "token key", ...turned];
   });
-  const note = flat || every < 2 ? "" : " · every 2nd token is named";
+  const note = flat || every < 2 ? "" : " · every 2nd token labeled";
   return { names: [...queries, ...keys], note };
 }
 
-const BELOW = { induction: "after the earlier copy ↑", previous: "before ↑" };
-const LEAST = { induction: 150, previous: 46 }; // pixels that these words take
+const BELOW = { induction: "after its earlier copy ↑", previous: "previous ↑" };
+const LEAST = { induction: 150, previous: 62 }; // pixels that these words take
 
 /** A head's map in full: cells, tokens, and the two places that heads are scored by. */
 export function largeMap(geometry, head, room) {

@@ -19,7 +19,7 @@ from transformer_lib.inspection import (
 )
 
 UNIT = 10_000
-"""Stored weights are whole numbers: so many are 1."""
+"""Stored weights are integers: this many are a weight of 1."""
 
 Head = list[int]
 """Layer and head, from 0."""
@@ -38,7 +38,7 @@ def record(
     """Return maps and scores while some heads are off, and losses, as plain data.
 
     The losses, in nats per token, are with all heads on, with each alone off, and with
-    those off; of a repeated text they count what can be foreseen. In float64: machines
+    those off; of a repeated text they count what can be predicted. In float64: machines
     that round in other ways still say the same digits.
     """
     model = deepcopy(model).cpu().double().eval()

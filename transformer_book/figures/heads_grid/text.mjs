@@ -3,8 +3,8 @@ import { number, percent, python, quote } from "../kit/index.mjs";
 import { UNIT, best, isOff } from "./numbers.mjs";
 
 export const PLACES = {
-  previous: "the token before",
-  induction: "the token after the earlier copy",
+  previous: "the previous token",
+  induction: "the token after its earlier copy",
 };
 
 /** @param {number[]} head */
@@ -31,17 +31,17 @@ function overview(geometry) {
   const copy = period ? " on the second copy" : "";
   const before = best(geometry, "previous");
   let said =
-    `${capital(name(before))} looks most at ${PLACES.previous} ` +
+    `${capital(name(before))} attends most to ${PLACES.previous} ` +
     `(${scoreText(geometry, before, "previous")})`;
   if (period) {
     const head = best(geometry, "induction");
-    said += `, ${name(head)} at ${PLACES.induction} (${scoreText(geometry, head, "induction")})`;
+    said += `, ${name(head)} to ${PLACES.induction} (${scoreText(geometry, head, "induction")})`;
   }
   const on = lossText(loss([]));
   if (off.length)
     return (
-      `Off: ${names(off)}. The loss${copy} is ${lossText(loss(off))} nats per token, ` +
-      `with all heads on ${on}. ${said}.`
+      `Off: ${names(off)}. The loss${copy} is ${lossText(loss(off))} nats per token ` +
+      `(${on} with all heads on). ${said}.`
     );
   return (
     `With all ${heads.length} heads on, the loss${copy} is ${on} nats per token` +
@@ -50,12 +50,12 @@ function overview(geometry) {
 }
 
 /** What a head's map looks like: "Layer 1, head 3: induction 0.95, ..." */
-export function looks(geometry, head) {
+export function headText(geometry, head) {
   const induction = geometry.period
     ? `induction ${scoreText(geometry, head, "induction")}, `
     : "";
   return (
-    `${capital(name(head))}${isOff(geometry.state, head) ? ", off" : ""}: ${induction}token before ` +
+    `${capital(name(head))}${isOff(geometry.state, head) ? ", off" : ""}: ${induction}previous token ` +
     `${scoreText(geometry, head, "previous")}, entropy ${scoreText(geometry, head, "entropy")} nats.`
   );
 }
@@ -64,10 +64,10 @@ function one(geometry, head) {
   const { state, loss, alone } = geometry;
   const others = state.off.length > (isOff(state, head) ? 1 : 0);
   const now = others
-    ? ` Now off: ${names(state.off)}; loss ${lossText(loss(state.off))}.`
+    ? ` Off now: ${names(state.off)}; loss ${lossText(loss(state.off))}.`
     : "";
   return (
-    `${looks(geometry, head)} Off alone, it changes the loss from ${lossText(loss([]))} to ` +
+    `${headText(geometry, head)} Switched off alone, it changes the loss from ${lossText(loss([]))} to ` +
     `${lossText(alone(head))}.${now}`
   );
 }
@@ -83,31 +83,31 @@ function pair(geometry, query, key) {
     state: { tokens, shown },
     maps,
   } = geometry;
-  const [asks, looks] = [query, key].map((i) => `${i} ${quote(tokens[i])}`);
+  const [asks, answers] = [query, key].map((i) => `${i} ${quote(tokens[i])}`);
   if (key > query)
-    return `Query ${asks} may not look at key ${looks}, which comes later.`;
+    return `Query ${asks} may not attend to key ${answers}, which comes later.`;
   // in units, as it is stored: the sentence stays when the model comes
   const weight = ([l, h]) => Math.round(UNIT * maps[l][h][query][key]) / UNIT;
   const gives = shown.map((head) => `${name(head)} gives it ${percent(weight(head))}`);
-  return `Query ${asks} and key ${looks}${placeOf(geometry, query, key)}: ${gives.join("; ")}.`;
+  return `Query ${asks} and key ${answers}${placeOf(geometry, query, key)}: ${gives.join("; ")}.`;
 }
 
 /** `active` is ["head", layer, head], ["pair", query, key] or null. */
 export function sentence(geometry, active) {
-  if (geometry.waiting) return "These tokens need the model, which is not here yet.";
+  if (geometry.waiting) return "These tokens need the model, which has not loaded yet.";
   const [kind, a, b] = active ?? [];
   if (kind === "pair") return pair(geometry, a, b);
   return kind === "head" ? one(geometry, [a, b]) : overview(geometry);
 }
 
 export function table(geometry) {
-  const names = ["entropy", "token before", "induction"].slice(
+  const names = ["entropy", "previous token", "induction"].slice(
     0,
     geometry.period ? 3 : 2,
   );
   return {
-    caption: "Every head: its map, and the loss when it alone is off",
-    header: ["head", "now", ...names, "loss, off alone"],
+    caption: "Every head: its scores, and the loss with only it off",
+    header: ["head", "now", ...names, "loss with it off"],
     rows: (geometry.heads ?? []).map(([l, h]) => [
       name([l, h]),
       isOff(geometry.state, [l, h]) ? "off" : "on",
@@ -179,7 +179,7 @@ function ofModel(geometry) {
     'losses = F.cross_entropy(logits[0, :-1], tokens[0, 1:], reduction="none")',
     `loss = losses[${period}:].mean()${period ? "  # of the second copy" : ""}`,
     ...(now === null ? [] : [near("loss", now)]),
-    `off = ${byLayer(mapsOff)}  # as the maps on show were made`,
+    `off = ${byLayer(mapsOff)}  # as for the maps shown`,
     "with torch.no_grad(), ablate_heads(model, off), record_attention(model) as record:",
     "    model(tokens)",
     ...maps.flatMap((layer, l) => [
@@ -201,7 +201,7 @@ export function pytorch(state, geometry) {
     "previous_token_score",
     ...(own ? [] : ["record_attention"]),
   ];
-  if (geometry.waiting) return "assert False, 'the model is not here yet'\n";
+  if (geometry.waiting) return "assert False, 'the model has not loaded yet'\n";
   return [
     "import torch",
     ...(own ? [] : ["import torch.nn.functional as F"]),

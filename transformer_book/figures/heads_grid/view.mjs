@@ -3,7 +3,7 @@ import { fill, grid, h, inkOn, join, pad, panel, s, set } from "../kit/index.mjs
 import { others, source, switches } from "./controls.mjs";
 import { largeMap, layout } from "./layout.mjs";
 import { switched } from "./numbers.mjs";
-import { looks, pytorch, sentence, table } from "./text.mjs";
+import { headText, pytorch, sentence, table } from "./text.mjs";
 
 const words = ([x, y, text, kind = null, anchor = "start", transform = null]) => ({
   x,
@@ -63,7 +63,7 @@ function drawSmallCell(node, { row, col, box }, label, is) {
 
 /** Every head's map, one tab stop. */
 function gallery(ui) {
-  const body = s("g", { role: "grid", "aria-label": "Heads: layers and heads" });
+  const body = s("g", { role: "grid", "aria-label": "Heads, by layer" });
   const maps = s("g", { "aria-hidden": "true" });
   const svg = s("svg", {}, maps, body);
   const { node, note } = panel("All heads", svg);
@@ -87,7 +87,7 @@ function gallery(ui) {
     small = geometry.small;
     set(svg, { width: small.width, height: small.height });
     set(note, {
-      text: "L layer, H head; a row for each query. Framed: shown large below",
+      text: "L: layer, H: head, row: query. Framed: enlarged below",
     });
     set(node, { style: `width:${small.width}px` });
     const index = (_, i) => i;
@@ -95,7 +95,7 @@ function gallery(ui) {
     const [active, locked] = [ui.active(), ui.locked()].map(placeOf).map(String);
     const drawCell = (cell, thumb) => {
       const at = String([thumb.row, thumb.col]);
-      drawSmallCell(cell, thumb, looks(geometry, thumb.head), {
+      drawSmallCell(cell, thumb, headText(geometry, thumb.head), {
         locked: locked === at,
         active: active === at,
         shown: heads.some((head) => String(head) === String(thumb.head)),
@@ -190,7 +190,7 @@ function lock(active, { shown }) {
 
 function build(ui) {
   const [all, loss] = [gallery(ui), lossPanel()];
-  const maps = ["The head on show", "The other head"].map((label) =>
+  const maps = ["The selected head", "The compared head"].map((label) =>
     mapPanel(ui, `${label}, queries by keys`),
   );
   const parts = [loss, all, ...maps];
@@ -223,8 +223,8 @@ export default {
   name: "heads_grid",
   title: "Heads of a decoder",
   tip:
-    "tap a map, then switch it off and watch the loss. Three heads of layer 1 show the same " +
-    "stripe: does each matter as much? And the one without?",
+    "tap a map, then switch its head off and watch the loss. Three heads of layer 1 show the " +
+    "same stripe: do they matter equally? And the head without one?",
   keys: ", Space on a map switches its head off",
   traits: [
     "source",

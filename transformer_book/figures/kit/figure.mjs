@@ -119,8 +119,8 @@ function stage(part, css, el) {
 }
 
 // What a reader can do about a state that cannot be drawn.
-const AGAIN = "Reset brings it back.";
-const ANEW = "It came so; make it anew in Python.";
+const RESET = "Reset restores it.";
+const REMAKE = "It was stored this way; create it again in Python.";
 
 /** Says why a figure cannot be drawn, in the place of all that would be wrong; or null. */
 function explain({ error, controls, picture, say: line }, others, why) {
@@ -134,7 +134,7 @@ function explain({ error, controls, picture, say: line }, others, why) {
 
 /**
  * Calls `resized` with the width in a node, from the first time that it has one. Watched
- * is a line without height: what is drawn anew may make the node itself higher, which
+ * is a line without height: what is drawn again may make the node itself higher, which
  * the browser would report as an error.
  */
 function watchWidth(node, resized, signal) {
@@ -191,7 +191,7 @@ function mount(spec, css, model, el) {
       table.draw(() => spec.table(geometry));
       explain(part, [menu, table.node], null);
     } catch (error) {
-      const way = fits(data.initial) ? AGAIN : ANEW;
+      const way = fits(data.initial) ? RESET : REMAKE;
       explain(part, [menu, table.node], `${error.message}. ${way}`);
     }
   }

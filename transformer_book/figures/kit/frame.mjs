@@ -17,9 +17,9 @@ export function frame(spec) {
     { class: "try" },
     h("b", { text: "Try this: " }),
     spec.tip,
-    h("span", { class: "tap", text: " Tap a cell to hold it, again to let go." }),
+    h("span", { class: "tap", text: " Tap a cell to pin it, again to unpin it." }),
   );
-  const text = `Keys: arrows move, Enter holds, Esc lets go${spec.keys ?? ""}.`;
+  const text = `Keys: arrows move, Enter pins, Esc unpins${spec.keys ?? ""}.`;
   const root = h(
     "div",
     { class: "fig", role: "group", "aria-label": spec.title },

@@ -18,12 +18,12 @@ const ranged = (kind, isKind) => (low, high) =>
     (x) => isKind(x) && x >= low && x <= high,
   );
 /** whole(low, high) and real(low, high); neither a text nor null is a number. */
-export const whole = ranged("a whole number", Number.isInteger);
+export const whole = ranged("an integer", Number.isInteger);
 export const real = ranged("a number", Number.isFinite);
 export const finite = rule("a finite number", Number.isFinite);
 export const flag = rule("true or false", (x) => x === !!x);
 export const text = rule(
-  "whole signs of text",
+  "valid Unicode text",
   (x) => x === `${x}` && !/\p{Surrogate}/u.test(x),
 );
 export const one = (...known) =>
@@ -37,7 +37,7 @@ export const wholes = (ranges) =>
   );
 export const rising = (least, most) =>
   rule(
-    `${least} to ${most} rising whole numbers from 0`,
+    `${least} to ${most} increasing integers from 0`,
     (all) =>
       Array.isArray(all) &&
       all.length >= least &&
@@ -92,6 +92,6 @@ const rounded = (_, x) => (typeof x === "number" ? Math.round(1e4 * x) / 1e4 : x
 /** The same for a whole state, and not too much of it. */
 export function keep(state, rules) {
   if (bytes(state) > LIMIT)
-    whole(0, LIMIT)(bytes(state, rounded), "the bytes of its state");
+    whole(0, LIMIT)(bytes(state, rounded), "the size of its state in bytes");
   parts(rules)(state, "");
 }

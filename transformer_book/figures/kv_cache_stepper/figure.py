@@ -1,4 +1,4 @@
-"""KVCacheStepper: a model writes twice, with a cache and without."""
+"""KVCacheStepper: a model generates twice, with a cache and without."""
 
 from typing import Any
 
@@ -34,11 +34,11 @@ _WAYS, _POINTS = 3, 17  # of the memory: ways to share heads, lengths
 class KVCacheStepper(ServesWeights, Figure):
     """Type a prompt; step by step, see what a cache saves, and what it keeps.
 
-    The left side reads the whole text in each step, the right side only the last
-    token. `tokens` are the prompt's `prompt_length` tokens and what the left side
-    writes, `picks` what the right side writes, `gaps` the largest difference of their
-    logits in each step; with the `bug`, new tokens stand at position 0, and
-    `wrong_picks` and `wrong_gaps` count. `source` says who computed: "stored" (the
+    At each step the left side reads the whole sequence, the right side only the last
+    token. `tokens` are the prompt's `prompt_length` tokens and those the left side
+    generates, `picks` those of the right side, `gaps` the largest difference between
+    their logits at each step; with the `bug`, every new token is given position 0, and
+    `wrong_picks` and `wrong_gaps` apply. `source` says who computed: "stored" (the
     book's model in Python), "page" (in the browser) or "yours". `sizes` are the
     model's, and `memory` is "own" or a model of `KNOWN`. `selected` is [view, row,
     column] or []: view 0 and 1 are the two sides, 2 is the memory.

@@ -1,4 +1,4 @@
-"""A text written twice: once read anew in every step, once with a cache."""
+"""A sequence generated twice: reread in full at every step, and with a cache."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -56,7 +56,7 @@ def record(
 ) -> dict[str, Any]:
     """Write on, and return what the figure shows of it.
 
-    A second cached side has the bug: each new token stands at position 0.
+    A second cached side has the bug: each new token is given position 0.
     """
     ids = tokenizer.encode(prompt)
     tokens = ids[:MOST]

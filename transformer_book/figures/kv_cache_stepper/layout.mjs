@@ -184,7 +184,7 @@ function sideTexts(geometry, view, { shown, rows, place }, from, low, down) {
   const { first, step, gaps, length, cost, each, start } = geometry;
   const [top, left] = start;
   const same = gaps[step] < SAME && parting(geometry) < 0;
-  const verdict = view && first ? `${same ? "✓ the same" : "✗ other"} logits` : "";
+  const verdict = view && first ? `${same ? "✓ same" : "✗ different"} logits` : "";
   const earlier = shown < length ? `↑ ${from[0]} ← ${from[1]} earlier` : "";
   return [
     word(0, 12, compact(cost(view, step)), "number strong"),

@@ -23,7 +23,7 @@ function verdict(geometry) {
   } = geometry;
   const gap = `he logits differ by ${gapText(gaps[step])}`;
   const start = state.bug
-    ? `But each new token stands at position 0: t${gap}`
+    ? `But each new token is given position 0: t${gap}`
     : `T${gap}`;
   const at = parting(geometry);
   if (at < 0) return `${start}, and both pick ${quote(mine[step])}.`;
@@ -43,14 +43,14 @@ function overview(geometry) {
   const kept = compact(length * each, " ");
   if (!step)
     return (
-      `Prefill: both sides read the ${out ? `first ${length} of ${length + out} tokens` : "whole prompt"}, ${compact(fresh)} multiply-adds. ` +
-      `Then one side forgets all; the other keeps the keys and values, ${kept}B. ` +
-      `Step on: the next token is ${quote(geometry.said[0][0])}.`
+      `Prefill: both sides process the ${out ? `first ${length} of ${length + out} tokens` : "whole prompt"}, ${compact(fresh)} multiply-adds. ` +
+      `Then one side discards everything; the other keeps the keys and values, ${kept}B. ` +
+      `Press Step: the next token is ${quote(geometry.said[0][0])}.`
     );
   return (
-    `Step ${step} of ${most}: without a cache, all ${length} tokens are computed, ` +
-    `${compact(again)} multiply-adds; with it, only the last: ${compact(fresh)}, ` +
-    `a factor of ${number(again / fresh, 1)} less. It keeps ${kept}B of keys and values. ${verdict(geometry)}`
+    `Step ${step} of ${most}: without a cache, all ${length} tokens are computed ` +
+    `(${compact(again)} multiply-adds); with one, only the last (${compact(fresh)}, ` +
+    `${number(again / fresh, 1)} times fewer). The cache holds ${kept}B of keys and values. ${verdict(geometry)}`
   );
 }
 
@@ -62,15 +62,15 @@ function cell({ first, step, texts }, side, row, column) {
   if (side && born < step)
     return (
       `${where}: ${query} was computed in ${born ? `step ${born}` : "the prefill"}, ` +
-      "and nothing of it is kept: no later token looks at a query."
+      "then discarded: later tokens need only its key and value."
     );
   if (column > row)
-    return `${where}: ${query} may not look at ${key}: computed, then masked.`;
+    return `${where}: ${query} may not attend to ${key}: computed, then masked.`;
   if (side || born === step) {
     const kept = side && step && column < row ? "the kept " : "";
     return `${where}: ${query} and ${kept}${key}, computed in this step only.`;
   }
-  return `${where}: ${query} and ${key}, computed ${step - born + 1} times by now.`;
+  return `${where}: ${query} and ${key}, computed ${step - born + 1} times so far.`;
 }
 
 function memory({ state, shown, memories }, row, column) {
@@ -78,8 +78,8 @@ function memory({ state, shown, memories }, row, column) {
   const length = Math.floor((column * shown.max_len) / POINTS);
   return (
     `${shown.name} with ${heads} key/value head${heads > 1 ? "s" : ""} for ${shown.n_heads} heads ` +
-    `(${kind}, ${own ? "as it is" : "if it were so"}): ${commas(bytes)} bytes a token in ${state.memory === "own" ? "float32" : "bfloat16"}, so ` +
-    `${commas(length)} tokens keep ${compact(length * bytes, " ")}B.`
+    `(${kind}, ${own ? "as built" : "hypothetical"}): ${commas(bytes)} bytes per token in ${state.memory === "own" ? "float32" : "bfloat16"}, so ` +
+    `${commas(length)} tokens take ${compact(length * bytes, " ")}B.`
   );
 }
 
@@ -107,12 +107,12 @@ export function table(geometry) {
     header: [
       "step",
       "tokens",
-      "multiply-adds without",
-      "multiply-adds with",
-      "bytes kept",
-      "picked without",
-      "picked with",
-      "largest difference",
+      "multiply-adds, no cache",
+      "multiply-adds, cache",
+      "cache (bytes)",
+      "picked, no cache",
+      "picked, cache",
+      "largest logit difference",
     ],
     rows: [
       ...upTo(geometry).map((s) => [
@@ -125,9 +125,9 @@ export function table(geometry) {
         said[1][s],
         number(gaps[s], 4),
       ]),
-      ["in all", "", sum(geometry, 0), sum(geometry, 1), length * each, "", "", ""],
+      ["total", "", sum(geometry, 0), sum(geometry, 1), length * each, "", "", ""],
       ...memories.map(({ kind, bytes }) => [
-        `${shown.name}, ${kind}: a token`,
+        `${shown.name}, ${kind}: per token`,
         "",
         "",
         "",

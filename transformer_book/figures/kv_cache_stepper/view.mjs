@@ -95,20 +95,24 @@ function build(ui) {
       sides.draw(geometry);
       texts.draw(geometry);
       set(legend, {
-        text: `Solid: computed in this step. Pale: kept. Outlined: not kept. Hatched: computed, then masked. Numbers ${SOURCES[state.source]}.`,
+        text: `Solid: computed in this step. Pale: kept. Outlined: discarded. Hatched: computed, then masked. Numbers ${SOURCES[state.source]}.`,
       });
       costs.draw(bars(geometry), length ? total(geometry) : "", geometry);
       const { bytes, kind } = memories.find((one) => one.own);
-      room.draw(memory(geometry), `${commas(bytes)} bytes a token (${kind})`, geometry);
+      room.draw(
+        memory(geometry),
+        `${commas(bytes)} bytes per token (${kind})`,
+        geometry,
+      );
     },
   };
 }
 
 export default {
   name: "kv_cache_stepper",
-  title: "Writing with and without a cache",
-  tip: "press Step, then switch on the bug.",
-  keys: "; on both sides, + and − step",
+  title: "Generating with and without a cache",
+  tip: "press Step and compare the two counts. Then switch on the bug.",
+  keys: "; + and − step on both sides",
   traits: [
     "prompt",
     "prompt_length",

@@ -71,13 +71,13 @@ const IMPORTS = {
 /** Lines that build `positions`, (length, width), or ALiBi's `bias`, by the library. */
 function build({ state, head }, rows) {
   const size = `${rows.length}, ${rows[0].length}`;
-  const embed = `.embed(torch.zeros(${size}), places)`;
+  const embed = `.embed(torch.zeros(${size}), position_ids)`;
   return [
-    `places = torch.arange(${rows.length})`,
+    `position_ids = torch.arange(${rows.length})`,
     ...{
       none: [`positions = NoPositions()${embed}`],
       sinusoidal: [
-        `positions = sinusoid(places, ${rows[0].length}, base=float(${state.base}))`,
+        `positions = sinusoid(position_ids, ${rows[0].length}, base=float(${state.base}))`,
       ],
       learned: [
         `learned = LearnedPositions(${size})`,
@@ -85,7 +85,7 @@ function build({ state, head }, rows) {
         `positions = learned${embed}.detach()`,
       ],
       alibi: [
-        "distance = (places[:, None] - places).abs()",
+        "distance = (position_ids[:, None] - position_ids).abs()",
         `bias = -alibi_slopes(${state.n_heads})[${head}].float() * distance`,
       ],
     }[state.kind],

@@ -32,15 +32,14 @@ _RANGES = {  # least and most
 
 
 class PositionLab(RoundedFigure):
-    """Look at position vectors, at their similarity, and at shuffled words.
+    """Compare position vectors, their similarity, and the words of a shuffled sentence.
 
     `kind` is "none", "sinusoidal", "learned" or "alibi"; `view` is "heatmap",
-    "curves", "similarity" or "order". The reader holds `position`, and perhaps a
-    second place `other` (the picked word) and a `dimension` (-1: none). `dimensions`
-    are the curves, at most five; [] chooses a fast and a slow one. `rows` is a learned
-    table (position by dimension); [] is an untrained one. Word number order[i] of
-    `tokens` stands at place i of the shuffled sentence. `head` of `n_heads` is for
-    ALiBi.
+    "curves", "similarity" or "order". The reader has pinned `position`, and
+    perhaps a second index `other` (the picked word) and a `dimension` (-1: none).
+    `dimensions` are the curves, at most five; [] chooses a fast and a slow one. `rows`
+    is a learned table (position by dimension); [] is an untrained one. Word i of the
+    shuffled sentence is tokens[order[i]]. `head` of `n_heads` is for ALiBi.
     """
 
     name = "position_lab"

@@ -21,7 +21,7 @@ const axesOf = (alibi) =>
 
 function noteOn({ state, alibi, head, length, width }) {
   if (state.kind === "none")
-    return "nothing: all positions look alike; without a mask, order is invisible.";
+    return "nothing, so all positions are alike: without a mask, order is invisible.";
   return alibi ? `head ${head}` : `shape (${length}, ${width})`;
 }
 
@@ -79,7 +79,7 @@ export function heatmap(geometry, m) {
     most,
     ticks,
     center: (c) => (x[c] + x[c + 1]) / 2,
-    title: alibi ? "Added to the scores" : "Added to the word vectors",
+    title: alibi ? "Added to the scores" : "Added to the embeddings",
     note: noteOn(geometry),
     paths: [
       ...shades(bands(x), y, (r, c) => grid[r][c] / most),

@@ -37,7 +37,7 @@ function check(state) {
     rows: table(rows?.length && Math.max(n, Math.min(64, rows.length)), rows, 64),
   });
   if (d % 2 || new Set(state.order).size < n)
-    throw Error(`d_model must be even, order each place once, got ${[d, state.order]}`);
+    throw Error(`d_model must be even, order each index once, got ${[d, state.order]}`);
 }
 
 /** How much is shown: a table ends somewhere, and so what is held may be beyond. */

@@ -80,7 +80,7 @@ export function sentences({ state, words, room }) {
     rows: 1,
     cols: tokens.length,
     title: "Tap two words to swap them",
-    note: "above as written, below in the new order",
+    note: "top: as written; bottom: new order",
     text: ([, i]) =>
       `${texts[order[i]]}: ${same[i] ? "the same" : "new"} input vector, ` +
       `output changes by ${brief(change[i])}`,

@@ -4,7 +4,7 @@ import { slopeOf } from "./numbers.mjs";
 
 /** With two digits, or four where `own` is small. */
 const amount = (x, own = x) => short(x, Math.abs(own) >= 0.1 ? 2 : 4);
-const of = (x, own) => `${amount(x, own)}, with itself ${amount(own)}`;
+const of = (x, own) => `${amount(x, own)}; with itself ${amount(own)}`;
 
 /** Positions until a dimension of the sinusoid repeats. */
 const period = ({ base, d_model: width }, i) =>
@@ -26,14 +26,15 @@ function alike({ similarity, m }) {
   const row = similarity[m];
   const top = Math.max(...row.filter((_, n) => n !== m));
   const best = [...row.keys()].filter((n) => n !== m && top - row[n] < 1e-9);
-  if (best.length > 2) return `position ${m} is equally like ${best.length} others`;
-  return `position ${m} is most like ${best.join(" and ")} (similarity ${of(top, row[m])})`;
+  if (best.length > 2)
+    return `position ${m} is equally similar to ${best.length} others`;
+  return `position ${m} is most similar to ${best.join(" and ")} (${of(top, row[m])})`;
 }
 
 function overview(geometry) {
   const { state, length, width, head, shown } = geometry;
   if (state.kind === "none")
-    return "Nothing is added: all positions look alike; without a mask, order is invisible.";
+    return "Nothing is added, so all positions are alike: without a mask, order is invisible.";
   if (state.kind === "alibi")
     return (
       `ALiBi, head ${head}: each step of distance lowers the score by ` +
@@ -47,7 +48,7 @@ function overview(geometry) {
   const what =
     state.kind === "sinusoidal"
       ? "Sinusoidal"
-      : `Learned, ${state.rows.length ? "your rows" : "not trained yet"}`;
+      : `Learned, ${state.rows.length ? "your rows" : "untrained"}`;
   const end =
     length < state.length ? ` The table ends: there is no row ${length}.` : "";
   return `${what}, ${length} positions by ${width} dimensions: ${alike(geometry)}.${end}`;
@@ -60,7 +61,7 @@ function pair({ state: { kind, n_heads: heads }, similarity, head }, m, n) {
     return `Query ${m}, key ${n}, ${apart}: head ${head} lowers the score by ${short(lost, 4)}.`;
   }
   const own = similarity[m][m];
-  const remark = kind === "sinusoidal" ? ` So it is for all that are ${apart}.` : "";
+  const remark = kind === "sinusoidal" ? ` It is the same for all pairs ${apart}.` : "";
   return `Positions ${m} and ${n}, ${apart}: similarity ${of(similarity[m][n], own)}.${remark}`;
 }
 
@@ -86,7 +87,7 @@ function sentences({ state, words }) {
   if (!moved.length) return "Both sentences are the same. Tap two words to swap them.";
   const start =
     moved.length === 2
-      ? `${quote(moved[0])} and ${quote(moved[1])} have changed places`
+      ? `${quote(moved[0])} and ${quote(moved[1])} have swapped places`
       : `${moved.length} of ${tokens.length} words have moved`;
   const same = words.same.filter(Boolean).length;
   const vectors =
@@ -96,7 +97,7 @@ function sentences({ state, words }) {
       : `With${kind === "none" ? "out" : ` ${kind}`} positions, ${same} of ${tokens.length} input vectors are in both sentences`);
   const change = Math.max(...words.change);
   return change < 1e-9
-    ? `${vectors}, and nothing but the order of the outputs changes: ` +
+    ? `${vectors}, and only the order of the outputs changes: ` +
         `${kind === "none" ? "order" : "this change"} is invisible.`
     : `${vectors}, and outputs change by up to ${amount(change)}: order is visible.`;
 }
@@ -130,7 +131,7 @@ export function table({ state, values, similarity, words, m, alibi }) {
     };
   const [down, across] = alibi ? ["query", "key"] : ["position", "dim"];
   return {
-    caption: "Added",
+    caption: "What is added",
     header: [down, ...values[0].map((_, i) => `${across} ${i}`)],
     rows: values.map((row, i) => [i, ...row.map((x) => number(x, 4))]),
   };

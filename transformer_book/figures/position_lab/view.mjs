@@ -134,7 +134,7 @@ function build(ui) {
 export default {
   name: "position_lab",
   title: "Position lab",
-  tip: "compare fast with slow. Under word order, swap two words with none, then with sinusoidal.",
+  tip: "compare a fast curve with a slow one. Under word order, swap two words with none, then with sinusoidal.",
   keys: "; under word order, Enter on two words swaps them",
   traits: [
     "kind",

@@ -1,4 +1,4 @@
-"""RoPERotor: a query and a key turn with their positions; only m - n counts."""
+"""RoPERotor: a query and a key rotate with position; only m - n matters."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ _RANGES = {"base": (1, 1_000_000), "m": (0, LAST), "n": (0, LAST), "pair": (-1, 
 
 
 class RoPERotor(RoundedFigure):
-    """Turn a query at position `m` and a key at position `n`, as RoPE does.
+    """Rotate a query at position `m` and a key at position `n`, as RoPE does.
 
     `query` and `key` have 2 to 16 numbers. Dimensions (i, i + d / 2) are a pair, the
     hand of a clock, as in `transformer_lib.positions.apply_rotary`; `base` sets the
-    speeds. `pair` is the pair that the reader holds, or -1.
+    frequencies. `pair` is the pair that the reader has pinned, or -1.
     """
 
     name = "rope_rotor"

@@ -153,7 +153,7 @@ function face(pair, [left, y], { width, height, radius, longest, largest }) {
     zero: `M${middle} ${low - 3}v16`,
     texts: [
       text(middle, y + 17, `pair ${pair.i}: dims ${pair.dims.join(", ")}`, "strong"),
-      text(middle, y + 34, `${stepsARound(pair.speed)} steps a round`, "quiet"),
+      text(middle, y + 34, `period ${stepsARound(pair.speed)}`, "quiet"),
       letter("Q", a + push, "query"),
       letter("K", b - push, "key"),
       text(middle, low - 12, `adds ${number(pair.part)}`, "strong"),

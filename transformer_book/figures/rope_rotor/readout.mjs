@@ -26,7 +26,7 @@ export function readout() {
       else if (next.positions !== now.positions) old = start ?? now;
       if (old?.positions === next.positions) old = null; // back where it began
       now = next;
-      const stays = old?.dot === now.dot ? ", it stays" : "";
+      const stays = old?.dot === now.dot ? ", unchanged" : "";
       self.before = old && `before: ${old.dot} at ${old.apart}`;
       const texts = [
         `m − n = ${now.apart}`,

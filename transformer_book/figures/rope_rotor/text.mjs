@@ -11,9 +11,8 @@ export function stepsARound(speed) {
 /** What a shift of both by 5 does, if there is room for one. */
 function shiftRule(m, n) {
   const by = [5, -5].find((x) => Math.min(m, n) + x >= 0 && Math.max(m, n) + x <= LAST);
-  const where = by > 0 ? "further on" : "back";
   return by
-    ? `Both 5 ${where}, at ${m + by} and ${n + by}, it is the same: only`
+    ? `Shift both ${by > 0 ? "" : "back "}by 5, to ${m + by} and ${n + by}, and it stays the same: only`
     : "Only";
 }
 
@@ -21,12 +20,12 @@ function shiftRule(m, n) {
 export function sentence({ state: { m, n }, pairs, score }, active) {
   const total = number(score);
   if (!active)
-    return `Query at position ${m}, key at ${n}: the dot product is ${total}. ${shiftRule(m, n)} m − n = ${m - n} counts.`;
+    return `Query at position ${m}, key at ${n}: the dot product is ${total}. ${shiftRule(m, n)} m − n = ${m - n} matters.`;
   const { i, dims, speed, between, most, part } = pairs[active[1]];
   const apart =
     most > 0 ? `Query and key are ${number(between, 0)}° apart` : "Query or key is 0";
   return (
-    `Pair ${i}, dimensions ${dims.join(" and ")}, one of each half: one round in ${stepsARound(speed)} positions. ` +
+    `Pair ${i}, dimensions ${dims.join(" and ")} (one from each half): one turn every ${stepsARound(speed)} positions. ` +
     `${apart}; this pair adds ${number(part)} to the dot product of ${total}.`
   );
 }
@@ -39,11 +38,11 @@ export function table({ state: { m, n }, pairs, score }) {
     header: [
       "pair",
       "dimensions",
-      "steps a round",
-      "query turned (degrees)",
-      "key turned (degrees)",
-      "apart (degrees)",
-      "adds",
+      "positions per turn",
+      "query angle (degrees)",
+      "key angle (degrees)",
+      "difference (degrees)",
+      "contribution",
     ],
     rows: [
       ...pairs.map(({ i, dims, speed, between, part }) => [

@@ -186,7 +186,7 @@ function build(ui) {
         ["key", "|k|", "key"],
         " cos(start + ",
         ["between", "(m − n)", "position"],
-        " · speed)",
+        " · frequency)",
       ],
       code: [
         ["query", "apply_rotary(q, m)", "query"],
@@ -205,8 +205,8 @@ export default {
   name: "rope_rotor",
   title: "RoPE rotor",
   tip:
-    "press + 5: m and n grow, the dot product stays. Then drag Q alone and watch the dot run " +
-    "along the curve.",
+    "press + 5: m and n grow, but the dot product stays the same. Then drag Q alone and watch " +
+    "the dot move along the curve.",
   keys: "; on Q or K, arrows move it by 1, Page Up and Page Down by 5",
   traits: ["query", "key", "m", "n", "base", "pair"],
   layout,

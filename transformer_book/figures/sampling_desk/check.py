@@ -48,7 +48,7 @@ def check_text(text: str) -> None:
     if any("\ud800" <= sign <= "\udfff" for sign in text):
         raise StateError(f"text must be valid Unicode, got {text[:40]!a}")
     if len(text) > SIGNS:
-        raise StateError(f"text must be at most {SIGNS} signs, got {len(text)}")
+        raise StateError(f"text must be at most {SIGNS} characters, got {len(text)}")
 
 
 def _check_logits(logits: list[Any], tokens: list[Any]) -> None:

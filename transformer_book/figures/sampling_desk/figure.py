@@ -16,13 +16,13 @@ _PYTHON = "Python"
 
 
 class SamplingDesk(ServesWeights, RoundedFigure):
-    """Reshape the distribution of the next token, draw from it, and write on.
+    """Reshape the distribution of the next token, sample from it, and continue.
 
-    `text` and the tokens `drawn` after it are what was read; `logits` are the answer
-    to `asked`, one for each of `tokens`, and `source` gave it: the shipped model, or
+    The model has read `text` and the tokens `drawn` after it; `logits` are the answer
+    to `asked`, one for each of `tokens`, given by `source`: the shipped model or
     Python. The settings are those of `filter_logits`, where `top_k` 0, `top_p` 1 and
-    `min_p` 0 change nothing. `count` draws are shown, `trap` writes on greedily
-    beside the sampled text, and `held` is the token that the reader holds, or -1.
+    `min_p` 0 change nothing. `count` draws are shown, `trap` continues greedily next
+    to a sampled text, and `held` is the token that the reader has pinned, or -1.
     """
 
     name = "sampling_desk"
@@ -63,7 +63,7 @@ class SamplingDesk(ServesWeights, RoundedFigure):
     def answered(text: str, logits: Any, tokens: Sequence[str]) -> dict[str, Any]:
         """Return the traits that say what Python answers to a text; for `drive`, too.
 
-        At most 512 tokens: of a larger vocabulary, take the likeliest
+        At most 512 tokens: of a larger vocabulary, take the most likely
         (`logits.topk(512)`).
         """
         return {
@@ -81,7 +81,7 @@ class SamplingDesk(ServesWeights, RoundedFigure):
         self.update(**self.answered(self.text, logits, tokens))
 
     def follow(self, answer: Callable[[str], Any], tokens: Sequence[str]) -> None:
-        """Let your own model answer: `answer(text)` are the logits after a text.
+        """Let your own model answer: `answer(text)` returns the logits after a text.
 
         It is asked now, and again whenever the text changes or a token is drawn.
         """

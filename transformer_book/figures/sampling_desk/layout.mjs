@@ -48,7 +48,7 @@ function check(state) {
       ids(all.slice(1), name);
     },
   });
-  whole(0, SIGNS)([...read].length, "signs of text");
+  whole(0, SIGNS)([...read].length, "the length of text");
 }
 
 /** Whose logits are shown: the stored ones, the page's, or with a problem the stored ones of another text. */
@@ -58,8 +58,10 @@ export function source(state) {
   const found =
     JSON.stringify(now) !== JSON.stringify(asked) &&
     (state.source === MODEL
-      ? (answer(state) ?? { problem: "This text waits for the model." })
-      : { problem: "Python answers other texts, where it runs." });
+      ? (answer(state) ?? {
+          problem: "This text needs the model, which is still loading.",
+        })
+      : { problem: "Other texts need Python: run this figure in a notebook." });
   const [first, ...ids] = found.logits ? now : asked;
   return { logits, ...found, read: first + ids.map((id) => tokens[id]).join("") };
 }
@@ -172,7 +174,7 @@ const BOTTOM = 20 + ROWS * TALL; // of the lines
 function otherTexts({ frame: { left, room }, state }, rest) {
   if (!rest.n) return [];
   const y = BOTTOM + 14;
-  const stay = rest.gone === rest.n ? "all cut off" : `${rest.n - rest.gone} stay`;
+  const stay = rest.gone === rest.n ? "all cut off" : `${rest.n - rest.gone} remain`;
   const shares = `${short(rest.before)} → ${short(rest.after)}`;
   const texts = [
     { x: left - 8, y, text: `${rest.n} others`, "text-anchor": "end" },

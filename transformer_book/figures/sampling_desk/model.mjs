@@ -39,7 +39,7 @@ export function settle(model) {
 export function answer({ text, drawn }) {
   if (!page) return null;
   const ids = [...page.encode(text), ...drawn];
-  if (ids.length < 1) return { problem: "There is no text: type one." };
+  if (ids.length < 1) return { problem: "The text is empty: type one." };
   if (ids.length > ROOM)
     return { problem: `This text is too long: ${ids.length} tokens, at most ${ROOM}.` };
   return { ids, logits: page.now(ids) };

@@ -24,29 +24,29 @@ function overview(geometry) {
   const { count } = state;
   const first = quote(state.tokens[order[0]]);
   const draws = count
-    ? `Of ${count} draws, ${drawn[0]} took ${first}; ${number(count * after[0], 0)} were to be expected. `
+    ? `Of ${count} draws, ${drawn[0]} gave ${first} (${number(count * after[0], 0)} expected). `
     : "";
   const start =
-    `${draws}After ${quote(tail(read))}, the likeliest of ${order.length} tokens is ` +
-    `${first}: ${percent(before[0])}`;
+    `${draws}After ${quote(tail(read))}, the most likely of ${order.length} tokens is ` +
+    `${first} (${percent(before[0])})`;
   const named = reshapers(state);
   const said = named.length
-    ? `${start}; ${named.join(", ").replace(/,(?!.*,)/, " and")} ${named.length === 1 ? "makes" : "make"} it ` +
+    ? `${start}; ${named.join(", ").replace(/,(?!.*,)/, " and")} ${named.length === 1 ? "makes" : "make"} that ` +
       `${percent(after[0])}. ${staying(geometry)}`
-    : `${start}. Nothing reshapes the model's distribution.`;
+    : `${start}. The model's distribution is unchanged.`;
   return said + trapped(geometry);
 }
 
 function staying({ state: { temperature }, order, cut, share }) {
   const gone = cut.filter(Boolean).length;
-  if (!gone) return `All ${order.length} tokens stay.`;
+  if (!gone) return `All ${order.length} tokens remain.`;
   const stay = order.length - gone;
   const heat = [0, 1].includes(temperature)
     ? ""
     : `at temperature ${short(temperature)} `;
   return (
-    `${stay} token${stay > 1 ? `s stay; ${heat}they` : ` stays; ${heat}it`} had ${percent(share)} ` +
-    `before ${gone} other${gone > 1 ? "s were" : " was"} cut off.`
+    `${stay} token${stay > 1 ? `s remain; ${heat}they` : ` remains; ${heat}it`} had ${percent(share)} ` +
+    `of the probability before the other${gone > 1 ? ` ${gone} were` : " was"} cut off.`
   );
 }
 
@@ -57,10 +57,10 @@ export const isDone = ({ greedy, sampled }) =>
 function trapped({ trap }) {
   if (!trap) return "";
   if (!isDone(trap))
-    return ` The greedy trap ${trap.greedy ? "is being written" : "waits"}.`;
+    return ` The greedy trap ${trap.greedy ? "is being written" : "has not started"}.`;
   return (
-    ` Of the runs of four in the next ${LONGER} tokens, greedy repeats ` +
-    `${percent(trap.greedy.share)}, sampling ${percent(trap.sampled.share)}.`
+    ` In the next ${LONGER} tokens, greedy decoding repeats ${percent(trap.greedy.share)} ` +
+    `of its 4-grams, sampling ${percent(trap.sampled.share)}.`
   );
 }
 
@@ -69,11 +69,11 @@ function held({ state, order, before, after, cut, drawn }, place) {
     ? `cut off by ${cut[place]}`
     : `${percent(after[place])} after`;
   const draws = state.count
-    ? `; drawn ${drawn[place]} times of ${state.count}, ` +
-      `${number(state.count * after[place], 0)} to be expected`
+    ? `; drawn ${drawn[place]} times in ${state.count} ` +
+      `(${number(state.count * after[place], 0)} expected)`
     : "";
   return (
-    `${quote(state.tokens[order[place]])} is number ${place + 1} of ${order.length}: ` +
+    `${quote(state.tokens[order[place]])} ranks ${place + 1} of ${order.length}: ` +
     `${percent(before[place])} before, ${now}${draws}.`
   );
 }
@@ -82,7 +82,7 @@ function held({ state, order, before, after, cut, drawn }, place) {
 export function sentence(geometry, active) {
   const place = active ? geometry.order.indexOf(active[0]) : -1;
   const problem = geometry.problem
-    ? `${geometry.problem} The numbers of another text stay. `
+    ? `${geometry.problem} The numbers shown are for another text. `
     : "";
   return problem + (place < 0 ? overview(geometry) : held(geometry, place));
 }
@@ -141,7 +141,7 @@ export function pytorch(state, { logits, order, before, after, cut, drawn }) {
     "from transformer_lib.sampling import filter_logits",
     "",
     `logits = torch.tensor([${rows(Array.from(logits), (x) => number(x, 4))}\n], dtype=torch.float64)`,
-    `shown = [${shown.join(", ")}]  # ids of the likeliest tokens`,
+    `shown = [${shown.join(", ")}]  # ids of the most likely tokens`,
     ...shown.map((id) => `#   ${id}: ${python(quote(state.tokens[id]))}`),
     "",
     `kept = filter_logits(logits, ${words.join(", ")})`,

@@ -20,7 +20,7 @@ const createLine = () =>
   );
 
 function noteOn({ problem, state }) {
-  if (problem) return "of another text";
+  if (problem) return "for another text";
   return `outlined before, filled after${state.count ? ", ◆ drawn" : ""}`;
 }
 
@@ -30,7 +30,7 @@ export function bars(ui) {
   const texts = s("g");
   const list = s("g", {
     role: "grid",
-    "aria-label": "Next tokens, the likeliest first",
+    "aria-label": "Next tokens, most likely first",
   });
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, raster, cut, texts), list);
   const { node, note } = panel("Next token", svg);

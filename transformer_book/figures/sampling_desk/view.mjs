@@ -65,8 +65,8 @@ export default {
   name: "sampling_desk",
   title: "Sampling desk",
   tip:
-    "press Draw 100; pull Temperature to 0, 2 and 0.7. With top-k off " +
-    "and top-p at 0.8, how many tokens stay? Then press Greedy trap.",
+    "press Draw 100; drag Temperature to 0, to 2, and back to 0.7. With top-k off " +
+    "and top-p at 0.8, how many tokens remain? Then press Greedy trap.",
   traits: [
     "text",
     "drawn",

@@ -51,7 +51,7 @@ function continuation(kind, title, wide) {
     show(shape, {
       width: half,
       height: Math.max(shape.height, 24 * Math.ceil((LONGER * wide) / half)),
-      said: said?.ids ? `${percent(said.share)} repeats, underlined` : "waits",
+      said: said?.ids ? `${percent(said.share)} repeats, underlined` : "not started",
       label: `${kind}: ${all.map(({ text }) => text).join("")}`,
     });
   };

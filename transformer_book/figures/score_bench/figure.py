@@ -15,7 +15,7 @@ class ScoreBench(RoundedFigure):
 
     `query` and `key` are two numbers each, from -3 to 3. `width` is 2, 4, 8, ... 512;
     `seed` draws 32 random queries and 32 random keys, with numbers of mean 0 and
-    variance 1. `held` is the random key that the reader holds, or -1.
+    variance 1. `held` is the random key that the reader has pinned, or -1.
     """
 
     name = "score_bench"

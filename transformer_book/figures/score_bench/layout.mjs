@@ -118,7 +118,7 @@ export function histograms({ state, plain, scaled, room }) {
         text(
           4,
           r * tall + 12,
-          `${name}: spread ${number(spread, 1)}${beyond ? `, ${beyond} more beyond ±${REACH}` : ""}`,
+          `${name}: std ${number(spread, 1)}${beyond ? `, ${beyond} more beyond ±${REACH}` : ""}`,
           "strong",
           "start",
           part,

@@ -19,19 +19,21 @@ export function sentence({ state, plain, scaled, alignment }, active) {
   if (active) {
     const j = active[1];
     return (
-      `Key ${j}: its score is ${number(plain.row[j])}, its weight ${number(plain.weights[j])}. ` +
-      `Divided by ${root(state)}, the score is ${number(scaled.row[j])}, ` +
-      `the weight ${number(scaled.weights[j])}.`
+      `Key ${j}: score ${number(plain.row[j])}, weight ${number(plain.weights[j])}. ` +
+      `Divided by ${root(state)}: score ${number(scaled.row[j])}, ` +
+      `weight ${number(scaled.weights[j])}.`
     );
   }
   const { score, lengths } = alignment;
   const apart =
-    Math.min(...lengths) > 0 ? `${angle(alignment)} apart` : "one of them is 0";
+    Math.min(...lengths) > 0
+      ? `at an angle of ${angle(alignment)}`
+      : "one of them is 0";
   return (
-    `q · k = ${number(score)}, ${apart}. At width ${state.width}, random scores spread by ` +
-    `${number(plain.spread, 1)}, and by ${number(scaled.spread, 1)} once divided by ${root(state)}. ` +
-    `Averaged over ${COUNT} queries, the largest weight is ${percent(plain.largest)}, and ` +
-    `${percent(scaled.largest)} once divided.`
+    `q · k = ${number(score)}, ${apart}. At width ${state.width}, random scores have a standard ` +
+    `deviation of ${number(plain.spread, 1)}, or ${number(scaled.spread, 1)} when divided by ${root(state)}. ` +
+    `Averaged over ${COUNT} queries, the largest weight is ${percent(plain.largest)}, or ` +
+    `${percent(scaled.largest)} when divided.`
   );
 }
 
@@ -41,7 +43,7 @@ export function table({ state, plain, scaled, alignment }) {
     caption:
       `${COUNT} random keys for one random query, width ${state.width}. In the plane, ` +
       `q · k = ${four(alignment.score)}`,
-    header: ["key", "score", "weight", "divided score", "its weight"],
+    header: ["key", "score", "weight", "scaled score", "scaled weight"],
     rows: plain.row.map((score, j) => [
       j,
       four(score),

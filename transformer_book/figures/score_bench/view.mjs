@@ -36,7 +36,7 @@ function onePair(ui) {
   );
   const svg = s("svg", {}, still, q.node, k.node);
   const { node, note } = panel("One score", svg);
-  set(note, { text: "drag Q and K; grey: K’s shadow on the line of Q" });
+  set(note, { text: "drag Q and K; gray: projection of K onto Q" });
   const draw = (geometry) => {
     const { side } = rooms(geometry.room);
     const shape = plane(geometry, side);
@@ -123,7 +123,7 @@ function random(ui) {
         set: (power) => ({ width: 2 ** power }),
       }),
       ui.button({
-        label: "Draw others",
+        label: "Draw again",
         action: ({ seed }) => ({ seed: (seed % 1000) + 1 }),
       }),
     ),
@@ -161,8 +161,8 @@ export default {
   name: "score_bench",
   title: "Score bench",
   tip:
-    "drag Q around K: when is the score 0? Then pull the width to 512: without the root, one " +
-    "key takes nearly all the weight.",
+    "drag Q around K: when is the score 0? Then drag the width to 512: without dividing by √d, " +
+    "one key takes nearly all the weight.",
   keys: "; on Q or K, arrows move its tip by 0.1, Page Up and Page Down by 1, Home and End to the edge",
   traits: ["query", "key", "width", "seed", "held"],
   layout,

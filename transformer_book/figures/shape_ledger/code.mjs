@@ -1,6 +1,6 @@
 // The shown sizes as PyTorch that asserts them. No DOM.
 import { python } from "../kit/index.mjs";
-import { ownPlaces } from "./lines.mjs";
+import { ownSlots } from "./lines.mjs";
 
 /** Names of the program's tensors, line by line; `split_heads` gives views. */
 const MADE = [
@@ -76,7 +76,7 @@ export function pytorch(state, geometry) {
     `bad = x.view(1, ${h}, ${T}, ${d / h})  # the same shape`,
     "assert good.shape == bad.shape",
     `own = (bad == torch.arange(${T})[:, None]).all(dim=-1).sum().item()`,
-    `assert own == ${ownPlaces(T, h)}  # of ${T * h} places hold their own token`,
+    `assert own == ${ownSlots(T, h)}  # of ${T * h} slots hold their own token`,
   ];
   return [
     "import torch",

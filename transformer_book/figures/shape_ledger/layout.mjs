@@ -10,8 +10,8 @@ const MEASURES = [
 ];
 const HEAD = 24; // height of the line of names
 const NOTES = {
-  attention: "attention: tokens look at each other",
-  ff: "feed-forward: each token by itself",
+  attention: "attention: tokens attend to each other",
+  ff: "feed-forward: each token on its own",
 };
 
 /** The frame of the ledger in `room` pixels: columns, heights, where each line stands. */

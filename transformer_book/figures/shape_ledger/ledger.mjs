@@ -4,7 +4,7 @@ import { around, plain, row } from "./layout.mjs";
 import { sentence } from "./text.mjs";
 
 const NOTE =
-  "all blocks; FLOPs of matrix products; bytes of results: float32, tokens int64 (8 each)";
+  "totals over all blocks; FLOPs of matrix products; bytes of activations: float32, tokens int64";
 
 function newLine() {
   const rings = ["halo", "ring"].map((kind) => s("rect", { class: kind }));

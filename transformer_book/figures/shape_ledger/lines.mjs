@@ -77,7 +77,7 @@ export const total = (all, name) =>
   all.reduce((sum, line) => sum + line.blocks * line[name], 0);
 
 /** How many places in all heads hold their own token after a view without transpose. */
-export function ownPlaces(length, heads) {
+export function ownSlots(length, heads) {
   let own = 0;
   for (let t = 0; t < length; t++)
     own +=

@@ -11,7 +11,9 @@ export function pieces(title, wrong) {
     const { boxes, texts, from, width, height } = reshape({ ...state, wrong });
     const small = from.length < state.n_heads || from[0].length < state.length;
     set(note, {
-      text: small ? `in small: ${from[0].length} tokens, ${from.length} heads` : "",
+      text: small
+        ? `small example: ${from[0].length} tokens, ${from.length} heads`
+        : "",
     });
     set(svg, {
       width,

@@ -1,6 +1,6 @@
 // What ShapeLedger says. No DOM.
 import { commas, compact, percent } from "../kit/index.mjs";
-import { ownPlaces, total } from "./lines.mjs";
+import { ownSlots, total } from "./lines.mjs";
 
 export const shapeText = ({ copies, shape }) =>
   `${copies > 1 ? `${copies} × ` : ""}(${shape.join(", ")})`;
@@ -21,9 +21,9 @@ function overview({ state, lines, params, flops }) {
   return (
     `${commas(params)} parameters, ${compact(4 * params, " ")}B: ` +
     `about ${share("embed", "end")} in embeddings, ${share("attention")} in attention and ` +
-    `${share("ff")} in feed-forward. One pass over ${state.batch} × ${state.length} tokens ` +
+    `${share("ff")} in feed-forward. One forward pass over ${state.batch} × ${state.length} tokens ` +
     `takes ${compact(flops, " ")}FLOP, ${percent(products)} of it between tokens ` +
-    "(the products that grow with T²)."
+    "(products that grow with T²)."
   );
 }
 
@@ -40,19 +40,19 @@ function one(geometry, line) {
     (line.flops ? `${many ? " in all" : ""}, ${percent(flops / geometry.flops)}` : "");
   const keeps = line.view
     ? "a view, which copies nothing"
-    : `${compact(line.blocks * line.bytes, " ")}B of results`;
+    : `${compact(line.blocks * line.bytes, " ")}B of activations`;
   const where = many ? `, in each of ${line.blocks} blocks,` : "";
-  return `${line.name}${where} makes ${shapeText(line)}: ${has}; ${takes}; ${keeps}.`;
+  return `${line.name}${where} gives ${shapeText(line)}: ${has}; ${takes}; ${keeps}.`;
 }
 
 function mixed({ length, n_heads: heads }) {
-  const [own, places] = [ownPlaces(length, heads), length * heads];
+  const [own, slots] = [ownSlots(length, heads), length * heads];
   const start =
     "Wrong reshape: view without transpose. Shapes, parameters and FLOPs stay the same, " +
-    "so no error says it";
-  if (own === places) return `${start}; with one head or one token, nothing moves.`;
+    "so no error is raised";
+  if (own === slots) return `${start}; with one head or one token, nothing moves.`;
   return (
-    `${start}, but tokens are mixed: only ${commas(own)} of ${commas(places)} places in the ` +
+    `${start}, but tokens are mixed: only ${commas(own)} of ${commas(slots)} slots in the ` +
     "heads hold their own token. Head 0 reads token 0 at position 1."
   );
 }
@@ -80,8 +80,8 @@ export function changes(before, now) {
       : names.map((name) => `${LETTERS[name]} ${from[name]} → ${to[name]}`);
   if (from.tied !== to.tied) all.push(to.tied ? "now tied" : "no longer tied");
   const why = {
-    "length,max_len": "each position needs its row",
-    "d_model,n_heads": "all heads are equally wide",
+    "length,max_len": "each position needs a row",
+    "d_model,n_heads": "all heads have the same width",
     "d_model,d_ff": "f stays 4 d",
   }[names.filter((name) => name !== "d_ff" || names.length === 2).join()];
   return all.join(", ") + (why ? `: ${why}` : "");
@@ -101,9 +101,9 @@ export function watched(before, now) {
   ]);
 }
 
-/** Why nobody notices, in a few words for the place where it is switched on. */
+/** Why nobody notices, in a few words next to the switch. */
 export function unnoticed({ length, n_heads: heads }) {
-  const start = "No number notices: every shape stays the same, so there is no error.";
+  const start = "No number changes: every shape stays the same, so there is no error.";
   if (length === 1 || heads === 1)
     return `${start} With one head or one token, nothing moves.`;
   return `${start} But head 0 reads token 0 at position 1 (✗): tokens are mixed.`;
@@ -122,14 +122,14 @@ const count = (x) => (Number.isSafeInteger(x) ? x : x.toExponential(3));
 
 export function table({ lines, params, flops, bytes }) {
   return {
-    caption: "Lines of the forward pass; those of a block count for all blocks",
+    caption: "Lines of the forward pass; lines of a block are totals over all blocks",
     header: [
       "line",
       "blocks",
-      "shape of the result",
+      "output shape",
       "parameters (count)",
       "compute (FLOPs)",
-      "results (bytes)",
+      "activations (bytes)",
     ],
     rows: [
       ...lines.map((line) => [

@@ -85,7 +85,7 @@ export default {
   title: "Shapes, parameters and compute of a decoder",
   tip:
     "double T and watch the bytes of the scores under the fields; double d and watch the " +
-    "parameters. Then switch the wrong reshape on: which number notices?",
+    "parameters. Then switch on the wrong reshape: which number changes?",
   traits: [...Object.keys(RANGES), "tied", "wrong", "selected"],
   layout,
   sentence,

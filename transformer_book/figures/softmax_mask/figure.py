@@ -26,12 +26,13 @@ _SCORES = [
 
 
 class SoftmaxMask(Figure):
-    """Edit scores, a mask (True = may look) and a temperature; see the weights.
+    """Edit scores, a mask (True = may attend) and a temperature; see the weights.
 
-    `scores` and `mask` are queries by keys; `mask` may be the word "causal". What is
-    left out is filled in. `order` puts the mask "before" or "after" the softmax, `axis`
-    runs the softmax over each "row" or "column", `naive` does not subtract the maximum.
-    `selected` is the [row, column] that the reader holds, or [].
+    `scores` and `mask` are queries by keys; `mask` may be the word "causal".
+    Whatever you leave out gets a default. `order` puts the mask "before" or "after"
+    the softmax, `axis` runs the softmax over each "row" or "column", and `naive` does
+    not subtract the maximum. `selected` is the [row, column] that the reader has
+    pinned, or [].
     """
 
     name = "softmax_mask"

@@ -53,7 +53,7 @@ export function cells(geometry, kind) {
         text: scoreText(score),
         masked: !open,
         part: "scores mask",
-        label: `${pair}: score ${scoreText(score)}${open ? "" : ", may not look"}`,
+        label: `${pair}: score ${scoreText(score)}${open ? "" : ", may not attend"}`,
         ink: open ? undefined : "var(--quiet)",
       };
     return {
@@ -63,7 +63,7 @@ export function cells(geometry, kind) {
       part: "weights",
       fill: open && sure ? cividis(weight) : "transparent",
       ink: !open ? "var(--quiet)" : sure ? inkOn(weight) : undefined,
-      label: `${pair}: weight ${number(weight)}${open ? "" : ", may not look"}`,
+      label: `${pair}: weight ${number(weight)}${open ? "" : ", may not attend"}`,
     };
   });
 }

@@ -17,19 +17,19 @@ export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 function naively({ state }, row) {
   const { temperature: t, axis } = state;
   if (t === 0)
-    return " Dividing by temperature 0 without care gives inf / inf, which is NaN.";
+    return " Naive softmax fails here: dividing by a temperature of 0 gives inf / inf, which is NaN.";
   const lists = given(state).filter((_, i) => axis === "column" || i === (row ?? i));
   const sums = lists.map((list) => float32(sum(powersOf(list, t))));
   const tops = lists.map((list) => Math.max(...list) / t);
   const low = Math.min(...tops);
-  const upTo = (top) => `score / T goes up to ${short(top, 1)}`;
-  const up = upTo(Math.max(...tops));
+  const upTo = (top) => `score / T is at most ${short(top, 1)}`;
+  const up = `score / T reaches ${short(Math.max(...tops), 1)}`;
   if (sums.includes(Infinity))
-    return ` Naive fails here: ${up}, exp fits in float32 up to 88.7 only, and inf / inf is NaN.`;
-  const why = low === -Infinity ? `a whole ${axis} is masked` : `${upTo(low)} only`;
+    return ` Naive softmax fails here: ${up}, exp overflows float32 above 88.7, and inf / inf is NaN.`;
+  const why = low === -Infinity ? `a whole ${axis} is masked` : upTo(low);
   if (sums.includes(0))
-    return ` Naive fails here: ${why}, exp of that is 0 in float32, and 0 / 0 is NaN.`;
-  return ` Naive works here: ${up}, and exp fits in float32 up to 88.7.`;
+    return ` Naive softmax fails here: ${why}, exp underflows to 0 in float32, and 0 / 0 is NaN.`;
+  return ` Naive softmax works here: ${up}, and exp overflows float32 only above 88.7.`;
 }
 
 /** What the numbers say where something went wrong or is special, in words. */
@@ -38,7 +38,7 @@ function remark(geometry, row) {
   if (naive) return naively(geometry, row);
   return row === undefined || mask[row].some(Boolean)
     ? ""
-    : " It may look at nothing, so its row is all zeros.";
+    : " It may attend to nothing, so its row is all zeros.";
 }
 
 /** A sum in the first of these numbers of digits that sets it apart from 1; else `near`. */
@@ -68,7 +68,7 @@ function rowSum(geometry, row) {
   const shown = sumText(sums[row], [2, 3, 4], "not quite 1").replace(/\.?0+$/, "");
   const total = `the row sums to ${shown}`;
   if (isLuck(geometry, row))
-    return `${total}, by chance: what was masked had no weight.`;
+    return `${total}, by chance: the masked keys had no weight.`;
   if (!isOne(sums[row]))
     return `${total}${Number.isFinite(sums[row]) ? reason(geometry, row) : ""}.`;
   const others = sums.filter((x) => !isOne(x)).length;
@@ -88,10 +88,11 @@ export function sentence(geometry, active) {
   if (!active) {
     const good = sums.filter(isOne).length;
     const luck = good === sums.length && sums.some((_, r) => isLuck(geometry, r));
-    const down = state.axis === "column" ? `, ${goodColumns(geometry)} columns do` : "";
+    const down =
+      state.axis === "column" ? `, and ${goodColumns(geometry)} columns do` : "";
     return (
       `${good} of ${tokens.length} rows sum to 1${down}; ${masked(mask.flat(), "cell")}.` +
-      (luck ? " By chance: what was masked had no weight." : "") +
+      (luck ? " By chance: the masked keys had no weight." : "") +
       remark(geometry)
     );
   }
@@ -99,11 +100,11 @@ export function sentence(geometry, active) {
   const [query, key] = [quote(tokens[row]), quote(tokens[col])];
   const weight = all[row][col];
   const gives = Number.isFinite(weight)
-    ? `gives ${percent(weight)} of its weight to ${key}`
+    ? `gives ${key} a weight of ${percent(weight)}`
     : `and key ${key}: the weight is ${number(weight)}`;
   const first = mask[row][col]
     ? `Query ${query} ${gives}`
-    : `Query ${query} may not look at ${key}: its weight is ` +
+    : `Query ${query} may not attend to ${key}: its weight is ` +
       `${weight === 0 ? "exactly 0" : number(weight)}`;
   return `${first}; ${masked(mask[row], "key")}; ${rowSum(geometry, row)}${remark(geometry, row)}`;
 }
@@ -143,7 +144,7 @@ export function pytorch(state, geometry) {
         ]
       : [
           `weights = torch.softmax(${seen} / temperature, dim=${dim})`,
-          "weights = weights.nan_to_num(0.0)  # a query that may look at nothing",
+          "weights = weights.nan_to_num(0.0)  # a query that may attend to nothing",
         ];
   if (state.order === "after") softmax.push("weights = weights * mask  # too late");
   return [
@@ -151,7 +152,7 @@ export function pytorch(state, geometry) {
     "",
     `tokens = ${python(state.tokens)}`,
     `scores = ${rows(state.scores, (x) => python(Number.isInteger(x) ? `${x}.` : x).replaceAll('"', ""))}`,
-    `mask = ${rows(state.mask, python)}  # True = may look`,
+    `mask = ${rows(state.mask, python)}  # True = may attend`,
     `temperature = ${python(state.temperature)}`,
     "",
     ...softmax,

@@ -24,12 +24,12 @@ function editor(ui) {
     set(name, {
       text: none(state)
         ? "Tap a cell to change its score."
-        : `Held: query ${query}, key ${key}.`,
+        : `Pinned: query ${query}, key ${key}.`,
     });
   });
   return h(
     "div",
-    { class: "control held", role: "group", "aria-label": "Held cell" },
+    { class: "control held", role: "group", "aria-label": "Pinned cell" },
     name,
     ui.number({
       label: "score",
@@ -43,7 +43,7 @@ function editor(ui) {
       }),
     }),
     ui.toggle({
-      label: "may look",
+      label: "may attend",
       disabled: none,
       get: (state) => !none(state) && state.mask[at(state)[0]][at(state)[1]],
       set: (open, state) => ({ mask: replaced(state.mask, at(state), open) }),
@@ -180,7 +180,7 @@ function build(ui) {
         cells: cells(geometry, kind),
         ...rest,
       });
-      left.draw(of("scores", { note: "hatched: may not look" }), view);
+      left.draw(of("scores", { note: "hatched: masked" }), view);
       right.draw(
         of("weights", { note: noteOn(geometry), sums: sumsOf(geometry) }),
         view,
@@ -193,7 +193,7 @@ export default {
   name: "softmax_mask",
   title: "Softmax and mask",
   tip:
-    "pull the temperature down to 0 and back. Put the mask after the softmax: which rows " +
+    "drag the temperature down to 0 and back. Put the mask after the softmax: which rows " +
     "no longer sum to 1? Multiply the scores by 100 and switch to naive, which does not " +
     "subtract the maximum.",
   keys: ", + and − change the score, Space masks the cell",

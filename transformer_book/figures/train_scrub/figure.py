@@ -20,15 +20,15 @@ class _Record(traitlets.Dict):
 class TrainScrub(RoundedFigure):
     """Predict when a model learns to repeat; then drag its training step.
 
-    A `record` is made by `training.Recorder`, of your own training too; without
-    one, the figure shows how the book's induction-2 began. At each of its `steps` there
-    is the mean loss in the `first` and in the `second` copy of random tokens; what the
-    model `said` for `tokens` and the same again, but for the first; and the `maps` of
-    two `heads`, of which one should look at the previous token, and the other at what
-    followed the token's first occurrence. A map is causal weights in percent.
+    `training.Recorder` makes a `record`, of your own training run too; without one, the
+    figure shows the beginning of the book's induction-2. For each of its `steps` it
+    holds the mean loss in the `first` and in the `second` copy of random tokens; what
+    the model `said` for every token but the first of `tokens` and the same again; and
+    the `maps` of two `heads`: one should attend to the previous token, the other to
+    what followed the token's first occurrence. A map is causal weights in percent.
 
-    The reader is at step number `frame` of the record, has been as far as `seen`, and
-    has `predicted` a training step, or -1. `selected` is [head, query, key] or [].
+    The reader is at step number `frame` of the record, has reached `seen`, and has
+    `predicted` a training step, or -1. `selected` is [head, query, key] or [].
     """
 
     name = "train_scrub"
@@ -43,7 +43,7 @@ class TrainScrub(RoundedFigure):
         super().__init__(record=shipped() if record is None else record, **state)
 
     def check(self, state: dict[str, Any]) -> None:
-        """Raise unless the record is whole and the reader is inside it."""
+        """Raise unless the record is complete and the reader is inside it."""
         record = state["record"]
         check_record(record)
         last = len(record["steps"]) - 1
@@ -51,7 +51,7 @@ class TrainScrub(RoundedFigure):
         check_ranges(state, {"frame": (0, last), "seen": (0, last)} | steps)
         length = 2 * len(record["tokens"])
         rule = (
-            "[head, query, key] with head 0 or 1 and both places "
+            "[head, query, key] with head 0 or 1 and both positions "
             f"from 0 to {length - 1}, or []"
         )
         check_place("selected", state["selected"], (2, length, length), rule)

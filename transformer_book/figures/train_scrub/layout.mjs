@@ -229,7 +229,7 @@ function asked(predicted, answered, narrow) {
 }
 
 function fellAt(at, step, room) {
-  const shown = `${step}: below half of the first copy`;
+  const shown = `${step}: below half the first copy`;
   const half = (shown.length * 6.4) / 2;
   return [
     label(at, STAGE + 16, "▲", null, "middle"),

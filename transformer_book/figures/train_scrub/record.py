@@ -68,7 +68,9 @@ def check_record(record: dict[str, Any]) -> None:
 def _check_steps(steps: list[Any]) -> None:
     whole = all(type(step) is int and step >= 0 for step in steps)
     if not (whole and 2 <= len(steps) <= 60 and sorted(set(steps)) == steps):
-        raise StateError(f"steps must be 2 to 60 growing numbers from 0, got {steps}")
+        raise StateError(
+            f"steps must be 2 to 60 increasing numbers from 0, got {steps}"
+        )
 
 
 def _check_frame(said: Any, maps: Any, n: int) -> None:
@@ -76,7 +78,7 @@ def _check_frame(said: Any, maps: Any, n: int) -> None:
     texts = isinstance(said, list) and all(isinstance(guess, str) for guess in said)
     if not texts or len(said) != 2 * n - 1:
         raise StateError(
-            f"said must hold {2 * n - 1} guesses at each step, for every token but "
+            f"said must hold {2 * n - 1} predictions at each step, for every token but "
             f"the first of {n} and the same {n} again, got {said}"
         )
     if not isinstance(maps, list) or len(maps) != 2:
@@ -86,8 +88,8 @@ def _check_frame(said: Any, maps: Any, n: int) -> None:
     for head in maps:
         if not _is_map(head, 2 * n):
             raise StateError(
-                f"a map must be {2 * n} rows, row i of i + 1 whole numbers that sum to "
-                f"100, got {str(head)[:60]}; percents(weights) makes one"
+                f"a map must be {2 * n} rows, row i of i + 1 integers that sum to 100, "
+                f"got {str(head)[:60]}; percents(weights) makes one"
             )
 
 

@@ -2,14 +2,14 @@
 import { number, python, quote, tokenText } from "../kit/index.mjs";
 
 const QUESTION =
-  "At which step is the second copy easy, its loss below half of the first’s? Predict it " +
-  "before you train.";
+  "At which step does the second copy become easy, its loss below half the first copy’s? " +
+  "Predict it before you train.";
 
 function prediction({ state: { predicted: step, steps }, fall, answered }) {
   if (answered)
     return (
       `${step < 0 ? "The" : `You predicted step ${step}; the`} second copy’s loss ` +
-      `${fall < 0 ? "never fell" : "fell"} below half of the first’s` +
+      `${fall < 0 ? "never fell" : "fell"} below half the first copy’s` +
       `${fall < 0 ? "" : ` at step ${steps[fall]}`}.`
     );
   if (step < 0) return QUESTION;
@@ -25,7 +25,7 @@ function overview(geometry) {
     `Step ${steps[k]} of ${last}, stage ${quote(stage)}: the loss is ` +
     `${number(first[k])} in the first copy, ` +
     `${number(second[k])} in the second; ${foreseen[k]} of ${n - 1} repeated tokens are ` +
-    `foreseen. Scores: previous-token head ${number(previous)}, induction head ` +
+    `predicted. Scores: previous-token head ${number(previous)}, induction head ` +
     `${number(induction)}.`;
   const guess = prediction(geometry);
   return guess === QUESTION ? `${guess} ${said}` : `${said} ${guess}`; // it comes first
@@ -41,15 +41,15 @@ export const weight = ({ state, n, text }, [head, query, key]) => {
     `Step ${steps[frame]}, ${tokenText(heads[head], 40)}: ${quote(text[query])} at ` +
     `position ${query} `;
   if (key > query)
-    return `${start}may not look ahead at ${quote(text[key])} at position ${key}.`;
+    return `${start}may not attend to ${quote(text[key])} at position ${key}, which comes later.`;
   const relations = new Map([
     [query, ", itself"],
-    [query - n, ", the same token, one copy before"],
-    [query - n + 1, ", what followed the same token the first time"],
-    [query - 1, ", the token just before"],
+    [query - n, ", the same token, one copy earlier"],
+    [query - n + 1, ", what followed the same token in the first copy"],
+    [query - 1, ", the previous token"],
   ]);
   return (
-    `${start}looks ${maps[frame][head][query][key]} % at ${quote(text[key])} at position ` +
+    `${start}attends ${maps[frame][head][query][key]} % to ${quote(text[key])} at position ` +
     `${key}${relations.get(key) ?? ""}.`
   );
 };
@@ -65,13 +65,12 @@ export const table = ({
   scores,
   revealed,
 }) => ({
-  caption:
-    "The steps seen so far: losses in nats, tokens foreseen, scores of the heads",
+  caption: "The steps seen so far: losses in nats, tokens predicted, head scores",
   header: [
     "step",
     "loss in first copy",
     "loss in second copy",
-    `foreseen of ${n - 1}`,
+    `predicted of ${n - 1}`,
     "previous-token score",
     "induction score",
   ],

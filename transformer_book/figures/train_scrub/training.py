@@ -1,4 +1,4 @@
-"""Records of a training, for TrainScrub: a model is looked at again and again.
+"""Records of a training run, for TrainScrub: a model is inspected repeatedly.
 
 python -m transformer_book.figures.train_scrub.training --out train_scrub.json
 
@@ -32,7 +32,7 @@ STEPS = (
     *(0, 20, 40, 60, 100, 150, 200, 250, 300, 340, 360, 380, 390, 400, 410, 420, 430),
     *(440, 460, 500, 550, 600),
 )
-"""Where the shipped record looks: often where much happens."""
+"""The steps of the shipped record: many where much happens."""
 
 COMMAND = (
     "python -m transformer_book.figures.train_scrub.training --out train_scrub.json"
@@ -65,7 +65,7 @@ class Look(NamedTuple):
 
 
 class Recorder:
-    """Looks at a decoder at some steps of its training on repeated tokens.
+    """Inspects a decoder at some steps of its training on repeated tokens.
 
     Its text is ``period`` random tokens and the same again; the losses are those of
     `evaluation.repeats`, on many texts. ``train`` calls it after each step as its
@@ -94,7 +94,7 @@ class Recorder:
         self(0)
 
     def __call__(self, step: int, loss: float = 0.0, norm: float = 0.0) -> None:
-        """Look, if it is time."""
+        """Inspect the model, if it is time."""
         if step in self.steps:
             training = self.model.training
             self.looks[step] = self._look()
@@ -115,7 +115,7 @@ class Recorder:
         return [NAMES[i] if named else str(i) for i in tokens.tolist()]
 
     def record(self) -> dict[str, Any]:
-        """Return what TrainScrub shows, with the two best heads of the last look."""
+        """Return what TrainScrub shows, with the two best heads of the last step."""
         looks = [self.looks[step] for step in sorted(self.looks)]
         last = looks[-1].weights
         best = [
@@ -139,7 +139,7 @@ class Recorder:
 
 
 def train_recorded(steps: Sequence[int] = STEPS, seed: int = 0) -> Recorder:
-    """Train the book's induction-2 up to the last of these steps, and look at each."""
+    """Train the book's induction-2 up to the last of these steps; inspect each."""
     recorders: list[Recorder] = []
 
     def watched(model: nn.Module) -> nn.Module:
@@ -158,14 +158,14 @@ def train_recorded(steps: Sequence[int] = STEPS, seed: int = 0) -> Recorder:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Write the record of a training as a JSON file."""
+    """Write the record of a training run as a JSON file."""
     parser = argparse.ArgumentParser(
         prog="python -m transformer_book.figures.train_scrub.training",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
-    parser.add_argument("--seed", type=int, default=0, help="another training")
+    parser.add_argument("--seed", type=int, default=0, help="another training run")
     parser.add_argument("--until", type=int, default=600, help="the last step")
     args = parser.parse_args(arguments)
     recorder = train_recorded([s for s in STEPS if s <= args.until], args.seed)

@@ -9,11 +9,11 @@ import { pytorch, sentence, table, weight } from "./text.mjs";
 function answers() {
   const [boxes, texts, brackets] = [s("g"), s("g"), s("path", { class: "axes" })];
   const svg = s("svg", { role: "img" }, boxes, brackets, texts);
-  const { node, note } = panel("What the model says next", svg);
+  const { node, note } = panel("What the model predicts next", svg);
   const draw = onChange((geometry) => {
     const shape = sample(geometry, geometry.room);
     set(note, {
-      text: `${geometry.foreseen[geometry.state.frame]} of ${geometry.n - 1} foreseen`,
+      text: `${geometry.foreseen[geometry.state.frame]} of ${geometry.n - 1} correct`,
     });
     set(svg, { width: shape.width, height: shape.height, "aria-label": shape.label });
     set(brackets, { d: shape.brackets });
@@ -113,11 +113,11 @@ function build(ui) {
 
 export default {
   name: "train_scrub",
-  title: "A training, step by step",
+  title: "A training run, step by step",
   tip:
-    "a model reads random tokens, then the same again. At which training step will it foresee the " +
-    "second copy? Drag the mark there first. Then train, by the slider under the curves: the answer " +
-    "is hidden until then. Does it come slowly, or at once?",
+    "a model reads random tokens, then the same tokens again. At which training step will it predict " +
+    "the second copy? Drag the mark there first. Then train with the slider under the curves, which " +
+    "reveals the answer. Does it come gradually or suddenly?",
   keys: "; on the mark, arrows move your prediction",
   traits: ["record", "frame", "seen", "predicted", "selected"],
   layout,

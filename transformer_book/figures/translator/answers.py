@@ -1,4 +1,4 @@
-"""What a translator answers: its tokens, their chances, and where it looked."""
+"""What a translator answers: its tokens, their probabilities, and its attention."""
 
 import math
 import re
@@ -34,7 +34,7 @@ def words_of(text: str) -> str:
     """Return the words of a number; any other text as it is, without outer spaces."""
     cut = text.strip(" ")
     if len(cut) > LONGEST:
-        raise StateError(f"text must have at most {LONGEST} signs, got {len(cut)}")
+        raise StateError(f"text must have at most {LONGEST} characters, got {len(cut)}")
     check_tokens([cut], 1, 1)
     if not _NUMERIC.fullmatch(cut):
         return cut
@@ -68,7 +68,7 @@ def _below_thousand(words: str) -> int:
 
 @lru_cache(maxsize=64)
 def shipped(text: str) -> Answer:
-    """Answer with the book's own model, which has learned numbers only."""
+    """Answer with the book's own model, trained on numbers only."""
     if number_of(words_of(text)) is None:
         raise StateError(
             "text must be a number from 1 to 999,999, or its English words as in "
@@ -88,7 +88,7 @@ def answer(
     by: str,
     language: str = "de",
 ) -> Answer:
-    """Translate greedily; chances are rounded down, weights are in thousandths.
+    """Translate greedily; probabilities are rounded down, weights are in thousandths.
 
     In float64, so that they are the same on every machine.
     """

@@ -21,11 +21,11 @@ from transformer_lib.encoder_decoder import EncoderDecoder
 
 
 class Translator(ServesWeights, Figure):
-    """Type a number; it is translated step by step, and one sees where each step looks.
+    """Type a number; see what each step of its translation attends to.
 
     `text` is a number up to 999,999 or its English words (any words for a model of
-    yours); `answer` is what a model made of it, and follows. `step` tokens are
-    written. `head` is [layer, head], or [] for the mean of all; `view` is "lines" or
+    yours); `answer` is the model's translation, kept up to date. `step` tokens are
+    written. `head` is [block, head], or [] for the mean of all; `view` is "lines" or
     "grid"; `selected` is [step], [step, token] or [].
     """
 
@@ -58,7 +58,7 @@ class Translator(ServesWeights, Figure):
         by: str = "your model",
         **state: Any,
     ) -> "Translator":
-        """Let another model answer, here in Python; `language` says what is right.
+        """Let another model answer, in Python; `language` decides what is correct.
 
         Raises:
             ValueError: if the text has no tokens, or too many.
@@ -83,7 +83,7 @@ class Translator(ServesWeights, Figure):
             raise StateError(f'view must be "lines" or "grid", got {state["view"]!r}')
         layers, selected = state["answer"]["weights"], state["selected"]
         sizes = [len(layers), len(layers[0])]
-        rule = f"[layer, head] below {sizes}, or [] for the mean"
+        rule = f"[block, head] below {sizes}, or [] for the mean"
         check_place("head", state["head"], sizes, rule)
         rule = f"[step] or [step, token] below {MOST}, or []"
         check_place("selected", selected, [MOST, MOST][: len(selected)], rule)

@@ -149,7 +149,7 @@ export function lines({ frame, shares }, at) {
         return {
           d: `M${left} ${a}C${bend} ${a} ${bend} ${b} ${right} ${b}`,
           "stroke-width": round(12 * weight),
-          class: at === r ? "look at" : "look",
+          class: at === r ? "link at" : "link",
           "stroke-opacity": at === null || at === r ? round(0.1 + 0.7 * weight) : 0.08,
         };
       })
@@ -205,7 +205,7 @@ export function step({ frame, answer, shown }, r) {
 }
 
 export const headings = ({ right }) => [
-  { x: 0, y: 9, text: "K source, read once", class: "key" },
+  { x: 0, y: 9, text: "K source, encoded once", class: "key" },
   { x: right, y: 9, text: "Q one by one", class: "query" },
 ];
 

@@ -19,23 +19,23 @@ export const share = (x) =>
 /** Whose weights are shown. */
 export const headsOf = (head, weights) =>
   head.length
-    ? `layer ${head[0]}, head ${head[1]}`
+    ? `block ${head[0]}, head ${head[1]}`
     : `mean of ${plural(weights.flat().length, "head")}`;
 
 /** Whether the translation is right, where a rule knows. */
 export function verdict({ expected, translation }) {
-  if (!expected) return "no rule here knows whether that is right";
-  if (translation === expected) return "✓ right";
-  return `✗ wrong, as it should be ${quote(expected, 80)}`;
+  if (!expected) return "no rule here can check it";
+  if (translation === expected) return "✓ correct";
+  return `✗ wrong: expected ${quote(expected, 80)}`;
 }
 
 const choice = ([token, chance]) => `${quote(token)}, ${percent(chance)}`;
 
-function looks({ shares, answer: { source }, heads }, r) {
+function attention({ shares, answer: { source }, heads }, r) {
   const two = shares[r].map((share, c) => [share, c]).sort((a, b) => b[0] - a[0]);
   const all = two
     .slice(0, 2)
-    .map(([share, c]) => `${percent(share)} at ${quote(source[c])}`);
+    .map(([share, c]) => `${percent(share)} to ${quote(source[c])}`);
   return `${all.join(" and ")} (${heads})`;
 }
 
@@ -43,10 +43,10 @@ function overview({ answer, shares: [first], heads }) {
   const { words, source, target, translation } = answer;
   const most = first.indexOf(Math.max(...first));
   return (
-    `Step ${target.length}, the last, wrote ${quote(target.at(-1))}. ${quote(words, 80)}, ` +
-    `${plural(source.length, "token")}, was read at once and became ` +
+    `Step ${target.length}, the last, wrote ${quote(target.at(-1))}. ${quote(words, 80)} ` +
+    `(${plural(source.length, "token")}, all read at once) became ` +
     `${quote(translation, 80)}: ${verdict(answer)}. ` +
-    `Step 1 had looked most at token ${most + 1}, ${quote(source[most])} ` +
+    `Step 1 attended most to token ${most + 1}, ${quote(source[most])} ` +
     `(${percent(first[most])}, ${heads}), and wrote ${quote(target[0])}.`
   );
 }
@@ -56,15 +56,15 @@ export function rowSentence(geometry, r) {
   const { answer, shown } = geometry;
   const [best, second] = answer.chances[r];
   if (r < shown) {
-    const after = second ? `; second best ${choice(second)}` : "";
+    const after = second ? `; runner-up ${choice(second)}` : "";
     return (
-      `Step ${r + 1} wrote ${quote(answer.target[r])} (${percent(best[1])}${after}) while it ` +
-      `looked ${looks(geometry, r)}.`
+      `Step ${r + 1} wrote ${quote(answer.target[r])} (${percent(best[1])}${after}), ` +
+      `attending ${attention(geometry, r)}.`
     );
   }
   const start = r ? `after ${quote(answer.target[r - 1])}` : "first";
   return (
-    `Step ${r + 1} comes next, ${start}: the decoder looks ${looks(geometry, r)}. Its most ` +
+    `Step ${r + 1} comes next, ${start}: the decoder attends ${attention(geometry, r)}. Its most ` +
     `probable token: ${choice(best)}.`
   );
 }
@@ -75,9 +75,9 @@ export function cellSentence(
   c,
 ) {
   const wrote =
-    r < shown ? `wrote ${quote(target[r])} and looked` : "comes next and looks";
+    r < shown ? `wrote ${quote(target[r])}, attending` : "comes next, attending";
   return (
-    `Step ${r + 1} ${wrote} ${percent(shares[r][c])} at ${quote(source[c])}, token ${c + 1} ` +
+    `Step ${r + 1} ${wrote} ${percent(shares[r][c])} to ${quote(source[c])}, token ${c + 1} ` +
     `of ${source.length} (${heads}).`
   );
 }
@@ -89,11 +89,11 @@ export function waits(asked, { words }) {
     ? "has no answer yet"
     : asked.replaceAll(",", "") > 999_999
       ? "is more than 999,999"
-      : "is no whole number from 1 to 999,999";
+      : "is not an integer from 1 to 999,999";
   const n = numberOf(words);
   return [
     asked.trim() ? `${quote(asked, 80)} ${why}.` : "The field is empty.",
-    `Shown is the answer for ${quote(words, 80)}${n ? ` (${n})` : ""}.`,
+    `The answer shown is for ${quote(words, 80)}${n ? ` (${n})` : ""}.`,
   ];
 }
 
@@ -109,14 +109,14 @@ export function table({ answer, shown, shares, heads }) {
   const cells = (pair) =>
     pair ? [tokenText(pair[0], 40), number(pair[1], 4)] : ["∅", "0.0000"];
   return {
-    caption: `What each step wrote, and where it looked (${heads})`,
+    caption: `What each step wrote, and its attention (${heads})`,
     header: [
       "step",
       "token",
       "best",
-      "chance",
-      "second",
-      "its chance",
+      "probability",
+      "runner-up",
+      "its probability",
       ...answer.source.map((token) => tokenText(token, 40)),
     ],
     rows: shares.map((row, r) => [
@@ -149,13 +149,13 @@ const run = ({ head }, { answer, shown, shares, done }) => [
   `found = pretrained.load(${python(SHIPPED)})`,
   "model, tokenizer = found.model, found.tokenizer",
   `source = torch.tensor([tokenizer.encode(${python(answer.words)})])`,
-  'written, chances = [tokenizer.special("<start>")], []',
+  'written, probabilities = [tokenizer.special("<start>")], []',
   "with torch.no_grad(), record_attention(model) as weights:",
-  "    memory = model.encode(source)  # once",
+  "    states = model.encode(source)  # once",
   `    for _ in range(${shares.length}):`,
-  "        logits = model.decode(torch.tensor([written]), memory)[0, -1]",
+  "        logits = model.decode(torch.tensor([written]), states)[0, -1]",
   "        written.append(int(logits.argmax()))",
-  "        chances.append(logits.softmax(dim=-1).max())",
+  "        probabilities.append(logits.softmax(dim=-1).max())",
   "",
   `tokens = [tokenizer.token_bytes(i) for i in written[1:]][:${shown}]`,
   `assert tokens == [${answer.target.slice(0, shown).map(bytes).join(", ")}]`,
@@ -166,11 +166,13 @@ const run = ({ head }, { answer, shown, shares, done }) => [
     .slice(0, shares.length)
     .map(([[, p]]) => p)
     .join(", ")}])`,
-  "torch.testing.assert_close(torch.stack(chances), best, rtol=0, atol=1e-3)",
+  "torch.testing.assert_close(torch.stack(probabilities), best, rtol=0, atol=1e-3)",
   "",
   'cross = torch.stack([w[0] for name, w in weights.items() if ".cross." in name])',
-  head.length ? `looks = cross[${head.join(", ")}]` : "looks = cross.mean(dim=(0, 1))",
-  "torch.testing.assert_close(looks, shown, rtol=0, atol=2e-3)",
+  head.length
+    ? `attention = cross[${head.join(", ")}]`
+    : "attention = cross.mean(dim=(0, 1))",
+  "torch.testing.assert_close(attention, shown, rtol=0, atol=2e-3)",
   "",
 ];
 
@@ -187,10 +189,10 @@ function ruled({ words, expected, translation }) {
     : [];
 }
 
-/** What another model has looked at can only be checked for what it must be. */
+/** What another model attended to can only be checked for what it must be. */
 const trust = ({ shares, answer }) => [
   ...ruled(answer),
-  `# tokens and chances are not checked: ${python(answer.by)} is not here`,
+  `# tokens and probabilities are not checked: ${python(answer.by)} is not here`,
   `torch.testing.assert_close(shown.sum(dim=-1), torch.ones(${shares.length}), rtol=0, atol=2e-2)`,
   "",
 ];

@@ -4,15 +4,15 @@ import { fill, h, number, panel, quote, s, set, tokenText } from "../kit/index.m
 import { MOST, SHIPPED, createAnswers } from "./answers.mjs";
 import { field, placeOf, walk } from "./controls.mjs";
 import { choices, layout } from "./layout.mjs";
-import { looks, map } from "./looks.mjs";
+import { crossAttention, map } from "./cross_attention.mjs";
 import { headsOf, pytorch, sentence, table, verdict } from "./text.mjs";
 
 const locked = ({ selected }) => (selected.length ? selected : null);
 
 /** Where the numbers come from; as long as the model is not here, its own line says it. */
 const origin = ({ here, answer: { by } }, ask) => {
-  if (by !== SHIPPED) return `Shown: from Python (${by}). `;
-  return ask ? `Shown: ${here ? "computed here" : "as stored"}. ` : "";
+  if (by !== SHIPPED) return `Computed in Python (${by}). `;
+  return ask ? (here ? "Computed in this page. " : "Stored result. ") : "";
 };
 
 /** The translation as far as it is written; what comes later keeps its room. */
@@ -44,7 +44,7 @@ function chances(ui) {
   function draw(geometry) {
     const [r] = geometry.at(ui.active()) ?? [geometry.shown - 1];
     const { boxes, texts, width, height } = choices(geometry, r);
-    set(note, { text: `chances at step ${r + 1}` });
+    set(note, { text: `probabilities at step ${r + 1}` });
     const all = geometry.answer.chances[r].map(
       ([token, p]) => `${quote(token)} ${number(p, 4)}`,
     );
@@ -70,7 +70,7 @@ const headChoice = (ui) =>
 
 const viewChoice = (ui) =>
   ui.choice({
-    label: "As",
+    label: "View",
     trait: "view",
     options: [
       ["lines", "lines"],
@@ -95,18 +95,18 @@ const walks = (ui, page) =>
 
 const formula = {
   equation: [
-    ["memory", "memory", "key"],
+    ["memory", "states", "key"],
     " = encoder(source);  ",
     ["next", "next", "query"],
     " = decoder(written, ",
     ["weights", "weights"],
-    " × memory)",
+    " × states)",
   ],
   code: [
-    ["memory", "memory"],
+    ["memory", "states"],
     " = model.encode(source); ",
     ["next", "logits"],
-    " = model.decode(written, memory)[0, -1]",
+    " = model.decode(written, states)[0, -1]",
   ],
 };
 
@@ -120,7 +120,12 @@ function answering(ui, page) {
 }
 
 function build(ui, page) {
-  const [lined, mapped, likely, said] = [looks(ui), map(ui), chances(ui), result()];
+  const [lined, mapped, likely, said] = [
+    crossAttention(ui),
+    map(ui),
+    chances(ui),
+    result(),
+  ];
   const source = h("span");
   const coming = answering(ui, page);
   coming.prepend(source);
@@ -149,8 +154,8 @@ function build(ui, page) {
 const spec = {
   name: "translator",
   title: "Translation, token by token",
-  tip: "press Start over, then Step: where does the decoder look before each German piece? Strong lines are much attention: why do those of 21 cross? Of 345?",
-  keys: "; in pictures, + and − step",
+  tip: "press Start over, then Step: what does the decoder attend to before it writes each German piece? Thick lines mean high attention. Why do those of 21 cross? And those of 345?",
+  keys: "; in the pictures, + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,
   table,

@@ -1,4 +1,4 @@
-// Where each step of Translator looks: as lines, and as a grid.
+// The cross-attention of each step: as lines, and as a grid.
 import {
   cividis,
   fill,
@@ -63,7 +63,7 @@ function drawStep(cell, geometry, r, { isHeld, isActive }) {
 }
 
 /** Tokens and lines: one tab stop, a line for each step. */
-export function looks(ui) {
+export function crossAttention(ui) {
   const paths = s("g", { "data-part": "weights" });
   const [boxes, texts, heads] = [s("g"), s("g"), s("g")];
   const memory = s("g", { "data-part": "memory" }, boxes, texts);
@@ -74,7 +74,7 @@ export function looks(ui) {
   });
   const still = s("g", { "aria-hidden": "true" }, heads, paths, memory);
   const svg = s("svg", {}, still, steps);
-  const { node, note } = panel("Where each step looks", svg);
+  const { node, note } = panel("Cross-attention of each step", svg);
   let now = { rows: 1 };
   const hold = () => {
     const locked = now.at && ui.locked();
@@ -120,7 +120,7 @@ export function map(ui) {
   const pair = ({ selected }) =>
     selected.length === 2 && selected[0] < now.rows ? selected : null;
   const inner = matrix(ui, {
-    title: "Where each step looks",
+    title: "Cross-attention of each step",
     label: "Steps by source tokens",
     locked: pair,
     key: walking(ui, () => now),
