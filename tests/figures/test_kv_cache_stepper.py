@@ -779,7 +779,7 @@ def test_memory_speaks_of_the_chosen_model_and_plus_leaves_its_point(live):
     grid(page, 2)
     want = said_of(KVCacheStepper(memory="gpt2-small", selected=[2, 0, 16]))
     assert page.press("Control+Home", "End", "Enter") == want
-    assert "1,024 tokens keep 37.7 MB" in want
+    assert "1,024 tokens take 37.7 MB" in want
 
 
 @pytest.mark.parametrize(("n_heads", "row"), [(4, 2), (2, 1)])
