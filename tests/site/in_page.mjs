@@ -269,7 +269,7 @@ export async function marked() {
 
 // On paper: what is folded, what is cut off, and what only a screen can use.
 export function folded() {
-  const parts = all("details > :not(summary)");
+  const parts = all("details > :not(summary, .tl-predict, .tl-predicted)");
   return parts
     .filter((e) => !e.getClientRects().length || !e.checkVisibility())
     .map(start);

@@ -27,7 +27,7 @@ def test_the_first_screen_has_a_model_at_work(visit, size: tuple[int, int]) -> N
     lines = figure.locator("svg [data-part=weights]").first.bounding_box()
     assert lines["y"] + lines["height"] < size[1]
     said = page.locator("article p").first.inner_text()
-    for what in ("one evening", "seventeen chapters", "takes Python"):
+    for what in ("one evening", "seventeen chapters", "know Python"):
         assert what in said
     field = page.get_by_role("textbox", name="English number")
     field.fill("345")
