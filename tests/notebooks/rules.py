@@ -100,7 +100,7 @@ def has_the_opening(notebook: NotebookNode) -> Complaints:
     if not OPENING.search(notebook.cells[0].source):
         yield (
             "the first cell must end in one line '**Builds** ... · **Needs** ... · "
-            "**Takes** about 25 minutes, exercises 25 more'"
+            "**Takes** about 25 minutes, plus 25 for the exercises'"
         )
 
 
