@@ -5,7 +5,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from booksite.transformer import pages_of
+from booksite.transformer import number_of, pages_of
 
 COMMENT = re.compile(r'<span class="c1">[^<]*</span>')
 NAMED = re.compile(r"(?i)chapter (\d+)")
@@ -17,8 +17,8 @@ def link_comments(
     """Link each chapter that a comment names, but the page's own."""
     if tree is None:
         return
-    numbered = {int(name.split("/")[1][:2]): name for name in pages_of(app).values()}
-    pages = {number: name for number, name in numbered.items() if name != page}
+    others = {*pages_of(app).values()} - {page}
+    pages = {number_of(name): name for name in others}
 
     def link(named: re.Match[str]) -> str:
         if int(named[1]) not in pages:

@@ -8,8 +8,10 @@ from sphinx.application import Sphinx
 from booksite.diagram import draw_small
 from booksite.transformer import CHAPTER, ENCODER_DECODER, pages_of, target_of
 
-HERE = '<a class="tl-here" href="{map}">{picture}<span>You are here</span></a>'
-MAP = "{home}#the-whole-transformer"
+HERE = (
+    '<a class="tl-here" href="{home}#the-whole-transformer">{picture}'
+    "<span>You are here</span></a>"
+)
 TITLE = "<h1>"
 
 
@@ -20,9 +22,7 @@ def say_where(app: Sphinx, page: str, template: str, context: Any, tree: Any) ->
         return
     target = partial(target_of, app, pages, page, chapter["noun"])
     home = app.builder.get_relative_uri(page, app.config.root_doc)
-    link = HERE.format(
-        map=MAP.format(home=home), picture=draw_small(ENCODER_DECODER, target)
-    )
+    link = HERE.format(home=home, picture=draw_small(ENCODER_DECODER, target))
     before, title, after = context["body"].partition(TITLE)
     context["body"] = before + link + title + after
 

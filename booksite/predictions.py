@@ -19,7 +19,7 @@ FIELD = (
     '<input id="{key}" autocomplete="off" maxlength="300">'
     "<button>Keep</button><output></output></form>"
 )
-KEPT = '<p class="tl-predicted" data-of="{keys}" hidden></p>'
+KEPT = '<p class="tl-predicted" data-of="{key}" hidden></p>'
 
 
 class AskForPredictions(SphinxPostTransform):
@@ -33,18 +33,19 @@ class AskForPredictions(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs: object) -> None:
-        asked: list[str] = []
+        first = ""
         open_: list[str] = []
         for paragraph, words in beginnings(self.document):
             if words.startswith("Predict"):
                 text = sha256(paragraph.astext().encode()).hexdigest()
-                asked.append(f"prediction-{text[:8]}")
-                open_.append(asked[-1])
-                add(paragraph, 1, FIELD.format(key=asked[-1]))
-            elif words.startswith("Answer to") and asked:
-                add(paragraph, 0, KEPT.format(keys=asked[0]))
+                key = f"prediction-{text[:8]}"
+                first = first or key
+                open_.append(key)
+                add(paragraph, 1, FIELD.format(key=key))
+            elif words.startswith("Answer to") and first:
+                add(paragraph, 0, KEPT.format(key=first))
             elif words.startswith("Answer") and open_:
-                add(paragraph, 0, KEPT.format(keys=open_.pop()))
+                add(paragraph, 0, KEPT.format(key=open_.pop()))
 
 
 def beginnings(document: nodes.document) -> Iterator[tuple[nodes.paragraph, str]]:

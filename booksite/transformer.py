@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
@@ -226,10 +225,13 @@ class Transformer(SphinxDirective):
 
 def pages_of(app: Sphinx) -> dict[str, str]:
     """The pages of the chapters in the contents, by the nouns of their names."""
-    tree = app.env.get_doctree(app.config.root_doc)
-    entries = [e for one in tree.findall(addnodes.toctree) for e in one["entries"]]
-    named = (CHAPTER.fullmatch(page) for _, page in entries)
+    named = map(CHAPTER.fullmatch, app.env.toctree_includes[app.config.root_doc])
     return {match["noun"]: match[0] for match in named if match}
+
+
+def number_of(page: str) -> int:
+    """The number of a chapter, as its page is named."""
+    return int(page.split("/")[1][:2])
 
 
 def target_of(
@@ -246,7 +248,7 @@ def target_of(
             f"{part.chapter!r} for {part.name!r}; mend booksite/transformer.py"
         )
     page = pages[part.chapter]
-    number = int(page.split("/")[1][:2])
+    number = number_of(page)
     address = app.builder.get_relative_uri(docname, page) or "#"
     title = app.env.titles[page].astext()
     return Target(address, number, title, part.chapter == here)
