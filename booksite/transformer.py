@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
+from booksite.deeper import raw
 from booksite.diagram import (
     Item,
     Layer,
@@ -258,7 +259,7 @@ def draw_pictures(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for place in [*doctree.findall(transformer)]:
         target = partial(target_of, app, pages_of(app), docname, place["here"])
         svg = draw(PICTURES[place["picture"]], target)
-        place.replace_self(nodes.raw("", svg, format="html"))
+        place.replace_self(raw(svg))
 
 
 def setup(app: Sphinx) -> None:
