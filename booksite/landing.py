@@ -1,6 +1,8 @@
-"""What only the book's first page has: a live figure."""
+"""What only the book's first page has: a live figure, and a picture on each card."""
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 
 from docutils import nodes
@@ -9,8 +11,12 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 from booksite.deeper import raw
+from booksite.node import run_node
 
 GALLERY = Path("chapters/gallery.ipynb")
+STILL = Path("transformer_book/figures/still.mjs")
+FIGURE = re.compile(r'data-figure="(\w+)" data-state="([^"]*)"')
+WIDTH = 288  # pixels, of a picture on a card
 
 
 def stored_figure(notebook: Path, name: str) -> str:
@@ -41,5 +47,42 @@ class LiveFigure(SphinxDirective):
         return [raw(f'<div class="tl-hero">{html}</div>')]
 
 
+class CardPicture(SphinxDirective):
+    """`{card-picture} notebook figure [n]`: the figure as it is stored there, small.
+
+    Of a figure's pictures, the longest is shown, or the one with this number.
+    """
+
+    required_arguments = 2
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name, figure, *number = self.arguments
+        notebook = Path(self.env.srcdir) / "chapters" / f"{name}.ipynb"
+        self.env.note_dependency(str(notebook))
+        ((_, state), *_) = FIGURE.findall(stored_figure(notebook, figure))
+        place = raw("")
+        place["card"] = {"figure": figure, "state": json.loads(unescape(state))}
+        place["number"] = [int(n) for n in number]
+        return [place]
+
+
+def draw_cards(app: Sphinx, doctree: nodes.document) -> None:
+    """Fill the cards of a page: one run of Node draws all."""
+    cards = [node for node in doctree.findall(nodes.raw) if "card" in node]
+    if not cards:
+        return
+    asked = json.dumps([{**node["card"], "width": WIDTH} for node in cards])
+    stills = json.loads(run_node(Path(app.srcdir), str(STILL), input=asked))
+    for node, still in zip(cards, stills, strict=True):
+        pictures = re.findall(r"<svg.*?</svg>", still, re.DOTALL)
+        chosen = [pictures[n] for n in node["number"]] or pictures
+        picture = max(chosen, key=len)
+        html = f'<div class="tl-card-picture" aria-hidden="true">{picture}</div>'
+        node.replace_self(raw(html))
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("live-figure", LiveFigure)
+    app.add_directive("card-picture", CardPicture)
+    app.connect("doctree-read", draw_cards)

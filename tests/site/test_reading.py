@@ -35,6 +35,14 @@ def test_the_first_screen_has_a_model_at_work(visit, size: tuple[int, int]) -> N
     figure.get_by_text("dreihundertfünfundvierzig", exact=True).wait_for()
 
 
+def test_cards_show_their_chapters_figures_to_the_eye_alone(visit) -> None:
+    page = visit("intro.html")
+    cards = page.locator(".sd-card").filter(has=page.locator(".tl-card-picture"))
+    told = (ROOT / "intro.md").read_text(encoding="utf-8").count("{card-picture}")
+    assert cards.count() == told > 12
+    assert cards.locator("[aria-hidden=true] > svg").count() == told
+
+
 def test_lines_of_text_are_as_long_as_the_eye_likes(visit) -> None:
     texts = visit(CHAPTER).locator("article section > p:not(:has(.katex))")
     lengths = texts.evaluate_all(

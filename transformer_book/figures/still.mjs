@@ -1,5 +1,5 @@
 // Still pictures of figures, for stored outputs: what the figure itself draws and says.
-//   node still.mjs    a JSON list of { figure, state } in, a JSON list of HTML out
+//   node still.mjs    a JSON list of { figure, state, width } in, a list of HTML out
 // The figure is mounted in a document without a browser; its SVGs are kept with the
 // values of its CSS as attributes, its sentence and its table as they are.
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { figure } from "./kit/figure.mjs";
 import { palette } from "./kit/palette.mjs";
 
 const here = import.meta.dirname;
-const WIDTH = 680; // pixels, as wide as a column of text
+const COLUMN = 680; // pixels, as wide as a column of text
 const SHOWN = new Set([
   ...["fill", "fill-opacity", "opacity", "display", "visibility", "transform"],
   ...["stroke", "stroke-opacity", "stroke-width", "stroke-dasharray"],
@@ -40,11 +40,21 @@ class Observer {
   observe() {}
   disconnect() {}
 }
+class WidthObserver extends Observer {
+  static width = COLUMN;
+  constructor(changed) {
+    super();
+    this.changed = changed;
+  }
+  observe() {
+    this.changed([{ contentRect: { width: WidthObserver.width } }]);
+  }
+}
 Object.assign(globalThis, {
   document: window.document,
   location: { hash: "", href: "" },
   MutationObserver: Observer,
-  ResizeObserver: Observer,
+  ResizeObserver: WidthObserver,
   addEventListener() {},
   getComputedStyle: () => ({
     color: "rgb(0,0,0)",
@@ -174,7 +184,8 @@ const modelOf = (state) => ({
   save_changes() {},
 });
 
-async function still({ figure: name, state }) {
+async function still({ figure: name, state, width = COLUMN }) {
+  WidthObserver.width = width;
   const { default: given } = await import(`./${name}/view.mjs`);
   const spec = typeof given === "function" ? given() : given;
   const el = document.createElement("div");
@@ -192,7 +203,7 @@ async function still({ figure: name, state }) {
     .filter((svg) => !svg.closest("[hidden]"))
     .map((svg) => pictureOf(svg, spec.title, styles));
   const sentence = root.querySelector(".say").textContent;
-  const html = `<p>${escape(sentence)}</p>${pictures.join("")}${tableOf(spec.table(spec.layout(state, WIDTH)))}`;
+  const html = `<p>${escape(sentence)}</p>${pictures.join("")}${tableOf(spec.table(spec.layout(state, width)))}`;
   end();
   return html;
 }
