@@ -172,16 +172,18 @@ class Int8Cache(LayerCache):
 
 
 def quantize(
-    x: Float[Tensor, "*batch width"],
+    x: Float[Tensor, "*batch width"], bits: int = 8
 ) -> tuple[Int[Tensor, "*batch width"], Float[Tensor, "*batch 1"]]:
-    """Return int8 numbers and a scale for each vector: x is near numbers * scale.
+    """Return integers and a scale for each vector: x is near integers * scale.
 
-    Source: Dettmers et al. 2022, section 2.1 (-127 to 127) and 3.1 (vectors).
+    They are int8, from -127 to 127 with 8 bits, and from -7 to 7 with 4. Source:
+    Dettmers et al. 2022, section 2.1 (-127 to 127) and 3.1 (vectors).
     """
-    scale = x.abs().amax(dim=-1, keepdim=True) / 127
+    largest = 2 ** (bits - 1) - 1
+    scale = x.abs().amax(dim=-1, keepdim=True) / largest
     steps = x / scale.clamp(min=torch.finfo(x.dtype).tiny)
     # in bfloat16 the largest number may come out as 127.5 steps
-    return steps.round().clamp(-127, 127).to(torch.int8), scale
+    return steps.round().clamp(-largest, largest).to(torch.int8), scale
 
 
 def new_cache(

@@ -20,6 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transformer_book import pretrained
+from transformer_lib.cache import quantize
 from transformer_lib.checkpoints.files import once
 from transformer_lib.checkpoints.folders import KINDS
 from transformer_lib.tokens import Tokenizer
@@ -41,9 +42,7 @@ def as_int8(tensor: Float[Tensor, "..."]) -> Arrays:
     """Round each row of a matrix to 255 steps of its own; a vector stays as it is."""
     if tensor.ndim != 2:
         return as_float32(tensor)
-    largest = tensor.abs().amax(dim=1, keepdim=True)
-    scale = torch.where(largest > 0, largest, 127.0) / 127
-    values = (tensor / scale).round().to(torch.int8)
+    values, scale = quantize(tensor)
     return {"values": values.numpy(), "scale": scale.numpy().astype("<f4")}
 
 
