@@ -17,6 +17,7 @@ from samples import coin_flips, normal
 from torch import Tensor, nn
 from torch.utils import backend_registration
 
+from transformer_lib.adaptation import add_lora, merge_lora, quantize_linears
 from transformer_lib.attention import attention, fused_attention
 from transformer_lib.cache import Int8Cache
 from transformer_lib.decoder import Decoder
@@ -47,6 +48,12 @@ def learn(at):
 
 def write(at, model, **kind):
     return text(generate(at(model), at(TOKENS), at(LENGTHS), **SETTINGS, **kind))
+
+
+def adapt(at, model):
+    """What a rounded model says after an update is merged into it."""
+    small = quantize_linears(at(model), bits=4, group_size=8)
+    return merge_lora(add_lora(small, 2))(at(TOKENS))
 
 
 def text(steps):
@@ -96,6 +103,7 @@ CASES |= {
         )
     ),
     "training": learn,
+    "adaptation": lambda at: adapt(at, LEARNED),
 }
 
 
