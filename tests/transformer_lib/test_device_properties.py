@@ -24,6 +24,7 @@ from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.masks import padding_mask, windowed
 from transformer_lib.sampling import beam_search, beam_translate, generate, translate
+from transformer_lib.serving import ContinuousBatch, Request
 from transformer_lib.training import cross_entropy, language_model_loss, train
 
 TOKENS, LENGTHS = draw_tokens(0, 2, 5), torch.tensor([5, 3])
@@ -58,6 +59,19 @@ def adapt(at, model):
 
 def text(steps):
     return torch.stack(list(steps), dim=1)
+
+
+def serve(at, model):
+    """The texts of two users in one batch, whose memory suffices for one."""
+    size = {"n_blocks": 3, "block_size": 3, "max_users": 2, "max_tokens": 4}
+    batch, users = ContinuousBatch(at(model), **size), []
+    for prompt in TOKENS.tolist():
+        users.append(Request(prompt, max_new_tokens=4))
+        batch.add(users[-1])
+    batch.run()
+    written = torch.tensor([user.written for user in users], device="cpu")
+    keys = batch.cache[0].key.flatten()
+    return torch.cat((written.flatten().to(keys), keys))
 
 
 def whole(found):
@@ -102,6 +116,7 @@ CASES |= {
             at(BOTH), at(TOKENS), at(LENGTHS), start_id=1, width=3, **SETTINGS
         )
     ),
+    "serving": lambda at: serve(at, LEARNED),
     "training": learn,
     "adaptation": lambda at: adapt(at, LEARNED),
 }

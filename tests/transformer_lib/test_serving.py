@@ -1,0 +1,271 @@
+"""serving: a user of a batch gets the tokens of being served alone, whoever comes."""
+
+import functools
+from collections import Counter
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from refusals import refused
+from sampled import model as small_model
+from sampled import texts
+from samples import law, normal, seeded, without_hook
+from tolerances import assert_near
+
+from transformer_lib.cache import LayerCache
+from transformer_lib.sampling import filter_logits, generate, sample
+from transformer_lib.serving import (
+    BlockPool,
+    ContinuousBatch,
+    PagedLayerCache,
+    Request,
+    pack,
+    slots,
+    split_budget,
+)
+
+BARE = without_hook("transformer_lib/serving")
+KINDS = {
+    "none": {"positions": "none"},
+    "sinusoidal": {"positions": "sinusoidal"},
+    "learned": {},
+    "rotary": {"positions": "rotary", "n_heads": 4, "n_kv_heads": 2},
+}
+
+
+@functools.cache
+def model(kind="learned"):
+    return small_model(**KINDS[kind], dropout=0.2)
+
+
+def batch_of(decoder=None, **sizes):
+    roomy = {"n_blocks": 40, "block_size": 4, "max_users": 8, "max_tokens": 100}
+    return ContinuousBatch(decoder or model(), **{**roomy, **sizes})
+
+
+def drawing(seed):
+    """Return a choice that draws from the user's own numbers."""
+    generator = seeded(seed)
+    return lambda logits: sample(filter_logits(logits, top_p=0.9), generator)
+
+
+def alone(decoder, request, seed):
+    """Return what the user gets from a batch of one."""
+    steps = generate(
+        decoder,
+        torch.tensor([request.prompt]),
+        max_new_tokens=request.max_new_tokens,
+        choose=drawing(seed),
+        end_id=request.end_id,
+    )
+    return texts(steps)[0]
+
+
+TOKENS = st.integers(0, 12)
+# few beginnings, so that many users share one
+PROMPTS = st.builds(
+    lambda begin, rest: [3, 1, 4, 1, 5, 9, 2, 6][:begin] + rest,
+    st.integers(0, 8),
+    st.lists(TOKENS, min_size=1, max_size=6),
+)
+USERS = st.lists(
+    st.tuples(PROMPTS, st.integers(1, 9), st.none() | TOKENS, st.integers(0, 3)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(law, max_examples=25)
+@given(
+    kind=st.sampled_from(sorted(KINDS)),
+    users=USERS,
+    block_size=st.integers(1, 6),
+    spare=st.integers(0, 12),
+    limits=st.tuples(st.integers(1, 5), st.integers(1, 12)),
+)
+def test_each_user_gets_the_tokens_of_being_served_alone(
+    kind, users, block_size, spare, limits
+):
+    decoder = model(kind)
+    longest = max(len(prompt) + n - 1 for prompt, n, *_ in users)
+    batch = ContinuousBatch(
+        decoder,
+        n_blocks=-(-longest // block_size) + spare,
+        block_size=block_size,
+        max_users=limits[0],
+        max_tokens=limits[1],
+    )
+    requests = []
+    for seed, (prompt, n, end_id, steps_before) in enumerate(users):
+        for _ in range(steps_before):
+            checked_step(batch)
+        requests.append(Request(prompt, n, drawing(seed), end_id))
+        batch.add(requests[-1])
+    while batch.waiting or batch.running:
+        checked_step(batch)
+    for seed, request in enumerate(requests):
+        assert request.written == alone(decoder, request, seed)
+    assert sorted(batch.pool.free) == [*range(len(batch.pool.n_users))]
+    assert batch.pool.known == batch.pool.names == {}
+
+
+def checked_step(batch):
+    """Do a step; check that it keeps its limits, and what is shared."""
+    plan = batch.step()
+    assert plan or not (batch.waiting or batch.running)
+    assert sum(n for _, n in plan) <= batch.max_tokens
+    assert len(batch.running) <= batch.max_users
+    pool, size = batch.pool, batch.pool.block_size
+    held = Counter(block for user in batch.running for block in user.table)
+    assert [held[block] for block in range(len(pool.n_users))] == pool.n_users
+    assert len(held) + len(pool.free) == len(pool.n_users)
+    assert all(len(begin) % size == 0 for begin in pool.known)
+    beginnings = {}
+    for user in batch.running:
+        for number, block in enumerate(user.table, start=1):
+            begin = tuple(user.tokens[: number * size])
+            if held[block] > 1:
+                assert beginnings.setdefault(block, begin) == begin
+
+
+def test_pages_return_what_a_whole_cache_returns():
+    key, value = normal(0, 1, 2, 10, 4), normal(1, 1, 2, 10, 4)
+    whole, pages = LayerCache(1, 2, 10, 4), PagedLayerCache(2, 24, 4)
+    places = slots([5, 0, 3], 4, 10)
+    for start, end in ((0, 5), (5, 6), (6, 10)):
+        pages.aim(places[start:end], places[:end])
+        assert pages.length == whole.length
+        new = key[:, :, start:end], value[:, :, start:end]
+        assert_near(torch.stack(pages.update(*new)), torch.stack(whole.update(*new)))
+    assert pages.n_bytes == 2 * (2 * 24 * 4) * 4
+
+
+def test_slots_by_hand():
+    assert slots([5, 0], 4, 6).tolist() == [20, 21, 22, 23, 0, 1]
+    assert slots([7], 4, 0).tolist() == []
+
+
+def test_a_row_of_two_users_by_hand():
+    first, second = Request([7, 8, 9], 4), Request([5, 6], 4)
+    first.table, first.n_read, second.table = [2, 0], 2, [1]
+    row = pack([(first, 1), (second, 2)], block_size=2)
+    assert row.tokens.tolist() == [9, 5, 6]
+    assert row.positions.tolist() == [2, 0, 1]
+    assert row.read.tolist() == [4, 5, 0, 2, 3]
+    assert row.write.tolist() == [0, 2, 3]
+    assert row.last.tolist() == [0, 2]
+    assert row.mask.int().tolist() == [
+        [1, 1, 1, 0, 0],
+        [0, 0, 0, 1, 0],
+        [0, 0, 0, 1, 1],
+    ]
+
+
+def test_who_came_first_is_read_first():
+    assert split_budget([1, 1, 37, 5], 16) == [1, 1, 14, 0]
+    assert split_budget([2, 3], 9) == [2, 3]
+
+
+def test_equal_beginnings_share_blocks_and_are_read_once():
+    batch, begin = batch_of(), [3, 1, 4, 1, 5, 9, 2, 6]
+    for rest in ([1], [2, 3], []):
+        batch.add(Request([*begin, *rest], 2))
+    plan = batch.step()
+    # the last user must read its last token, so it shares one block only
+    assert [n for _, n in plan] == [9, 2, 4]
+    tables = [user.table for user, _ in plan]
+    assert tables[0][:2] == tables[1][:2]
+    assert tables[2][:1] == tables[0][:1]
+    assert tables[2][1] != tables[0][1]
+    assert sorted(batch.pool.n_users, reverse=True)[:3] == [3, 2, 1]
+
+
+def test_what_another_beginning_made_is_not_shared():
+    pool = BlockPool(8, 2)
+    pool.hold([1, 2, 7, 8, 9])
+    assert pool.shared([3, 4, 7, 8, 9]) == []
+    assert len(pool.shared([1, 2, 7, 8, 5])) == 2
+
+
+def test_a_full_memory_makes_the_last_user_start_over():
+    batch = batch_of(n_blocks=3, block_size=2)
+    first, last = Request([1, 2, 3], 4), Request([4], 3)
+    n_read = Counter()
+    for user in (first, last):
+        batch.add(user)
+    while batch.waiting or batch.running:
+        n_read.update(dict(batch.step()))
+    assert n_read == {first: 3 + 3, last: 1 + 1 + 3}
+    assert (len(first.written), len(last.written)) == (4, 3)
+
+
+def test_a_prompt_that_does_not_fit_yet_waits():
+    batch = batch_of(n_blocks=3, block_size=2)
+    for prompt in ([1, 2, 3], [4, 5, 6]):
+        batch.add(Request(prompt, 1))
+    assert [n for _, n in batch.step()] == [3]
+    assert [n for _, n in batch.step()] == [3]
+
+
+def test_dropout_is_off_and_comes_back():
+    decoder = small_model(dropout=0.9)
+    requests = [Request([1, 2, 3], 6) for _ in range(2)]
+    for training, request in zip((True, False), requests, strict=True):
+        batch = batch_of(decoder.train(training))
+        batch.add(request)
+        batch.run()
+        assert decoder.training == training
+    assert requests[0].written == requests[1].written
+
+
+POOL = {"n_blocks": 2, "block_size": 4}
+REFUSED = {
+    "no blocks": (lambda: BARE.BlockPool(0, 4), "at least 1, got 0 and 4"),
+    "no room in a block": (lambda: BARE.BlockPool(2, 0), "at least 1, got 2 and 0"),
+    "no users": (lambda: batch_of(max_users=0), "at least 1, got 0 and 100"),
+    "no tokens": (lambda: batch_of(max_tokens=0), "at least 1, got 8 and 0"),
+    "ALiBi": (
+        lambda: batch_of(small_model(positions="alibi")),
+        "got positions='alibi'",
+    ),
+    "a window": (
+        lambda: batch_of(small_model(positions="rotary", window=3)),
+        "got positions='rotary', window=3; serve them alone",
+    ),
+    "an empty prompt": (lambda: batch_of().add(Request([], 3)), "at least one token"),
+    "an unknown token": (
+        lambda: batch_of().add(Request([13], 3)),
+        "got (least|largest) id 13",
+    ),
+    "an unknown end": (
+        lambda: batch_of().add(Request([1], 3, end_id=13)),
+        "got end id 13",
+    ),
+    "no new tokens": (lambda: batch_of().add(Request([1], 0)), "at least 1, got 0"),
+    "a text too long": (
+        lambda: batch_of().add(Request([1] * 30, 11)),
+        "max_len=40, got 30 . 11",
+    ),
+    "a text larger than the memory": (
+        lambda: batch_of(**POOL).add(Request([1] * 5, 5)),
+        "must fit n_blocks=2, got 3 blocks for 9 tokens",
+    ),
+    "a full pool": (
+        lambda: BARE.BlockPool(1, 2).hold([1, 2, 3]),
+        "got 0 of 1 free; release some first",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_does_not_fit_is_refused(call, message):
+    with refused(message):
+        call()
+
+
+def test_what_just_fits_is_served():
+    batch, request = batch_of(**POOL), Request([1] * 5, 4)
+    batch.add(request)
+    batch.run()
+    assert len(request.written) == 4
