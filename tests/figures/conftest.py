@@ -99,12 +99,17 @@ def live(
     """live(*figures, theme=..., **context options) opens a page that shows them.
 
     It waits for the model of the first one; model=False opens a page to which none
-    comes, and model=None one that nobody has waited for.
+    comes, and model=None one that nobody has waited for. What waits under More is open,
+    unless more=False.
     """
     without = []
 
     def start(
-        *figures: Any, theme: str = "light", model: bool | None = True, **options: Any
+        *figures: Any,
+        theme: str = "light",
+        model: bool | None = True,
+        more: bool = True,
+        **options: Any,
     ) -> Visit:
         html = (each if isinstance(each, str) else each.html() for each in figures)
         visited = visit(**options)
@@ -112,6 +117,8 @@ def live(
             visited.page.route(WEIGHTS, lambda route: route.abort())
             without.append(visited)
         visited.open(put(*html, theme=theme))
+        if more:
+            visited.open_more()
         if model is False:
             missing = f'the model "{MODELS[figures[0].name]}" did not load. Try again'
             visited.locator(".coming", has_text=missing).wait_for()

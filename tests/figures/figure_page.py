@@ -27,6 +27,10 @@ BUNDLER = ROOT / "transformer_book/figures/bundle.mjs"
 GROUNDS = {"light": ("#ffffff", "#212529"), "dark": ("#121212", "#ced6dd")}
 READY = ".tl-figure[data-mounted] .fig"
 FONTS = "() => document.body.offsetHeight && document.fonts.ready.then(() => 0)"
+OPEN_MORE = """() => {
+  for (const { shadowRoot } of document.querySelectorAll(".tl-live"))
+    for (const more of shadowRoot.querySelectorAll(".controls > details"))
+      more.open = true; }"""
 # A small model in the place of anywidget's, and where the figure is mounted.
 MODEL = """
   const heard = {};
@@ -311,6 +315,10 @@ class Visit:
         self.page.goto(link)
         self.page.wait_for_selector(READY)
         return self
+
+    def open_more(self) -> None:
+        """Show what waits under More in each figure that is alive."""
+        self.page.evaluate(OPEN_MORE)
 
     def wait_for_both(self) -> None:
         """Wait until the second figure, which may be far below, is alive too."""

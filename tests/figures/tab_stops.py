@@ -1,12 +1,23 @@
 """Every figure's tab stops, by its examples.json.
 
-Behind them, each figure has those of END. A model, if the figure has one, is here.
+Before and behind them, each figure has those of the kit; More is open. A model, if the
+figure has one, is here.
 """
 
 from figure_examples import EXAMPLES
 
+MORE = "DisclosureTriangle ▾ More"
+STEPS = ["button Next", "button ✕ Close these steps"]
 END = ["button Reset", "DisclosureTriangle ▸ Export", "DisclosureTriangle ▸ Data table"]
-STOPS = {name: example.stops for name, example in EXAMPLES.items()}
+
+
+def stops_of(example: list[str]) -> list[str]:
+    """The stops of a figure, where `more` stands for what opens its other controls."""
+    stops = [MORE if stop == "more" else stop for stop in example]
+    return [*STEPS, *stops] if MORE in stops else stops
+
+
+STOPS = {name: stops_of(example.stops) for name, example in EXAMPLES.items()}
 
 
 def having(role: str) -> list[str]:

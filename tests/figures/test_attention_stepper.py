@@ -425,7 +425,7 @@ def test_what_is_equal_only_about_is_marked_so(live, state, note, total):
     figure = AttentionStepper(step="scale", **state)
     page = live(figure)
     assert page.said() == said_of(figure)
-    assert page.locator(".title").first.inner_text().endswith(note)
+    assert page.locator(".below .title").inner_text().endswith(note)
     close = page.locator("svg[role=img]").first
     assert total in close.locator("text").all_text_contents()
 
@@ -436,7 +436,7 @@ def test_wide_vectors_show_their_largest_products(live):
     page = live(
         AttentionStepper(tokens=["a", "b"], step=2, selected=[1, 1], **vectors), **PHONE
     )
-    note = page.locator(".title").first.inner_text()
+    note = page.locator(".below .title").inner_text()
     assert "the 12 largest of 20 dimensions" in note
     assert page.wide() <= 320
 
@@ -488,20 +488,15 @@ def test_twelve_tokens_fit_a_phone(live):
     assert page.wide() <= 320
 
 
-@pytest.mark.parametrize("phone", [True, False])
-def test_a_phone_shows_step_sentence_pair_and_query_at_once(live, phone):
-    """In a wide window, the sentence is the end."""
-    small = FINGER | {"width": 360, "height": 684}
-    page = live(AttentionStepper(), **(small if phone else {}))
-    panels = [page.locator(".panel").nth(i) for i in (0, 1)]
-    walk, say, *pair = map(
-        edges, (page.locator(".walk"), page.locator(".say"), *panels)
-    )
-    if phone:
-        assert walk.top < say.top < pair[0].top < pair[1].top
-        assert pair[1].bottom - walk.top < 684
-    else:
-        assert say.top > pair[1].bottom
+@pytest.mark.parametrize(
+    "window", [FINGER | {"height": 640}, {"width": 1280, "height": 720}]
+)
+def test_steps_ledger_and_sentence_are_seen_at_once(live, window):
+    page = live(AttentionStepper(), more=False, **window)
+    parts = ".steps", "button.go", ".panel >> nth=0", ".say"
+    strip, step, ledger, say = (edges(page.locator(css).first) for css in parts)
+    assert strip.top < step.top < ledger.top < say.top
+    assert say.bottom - strip.top < window["height"]
 
 
 def test_no_step_moves_the_pictures_of_a_phone_and_each_row_is_one_line(live):
@@ -514,7 +509,7 @@ def test_no_step_moves_the_pictures_of_a_phone_and_each_row_is_one_line(live):
             page.button("Step").tap()
     assert len(places[0]) == 3
     assert all(place == places[0] for place in places)
-    for css in (".equation button", ".walk label"):
+    for css in (".equation button", ".options label"):
         boxes = [edges(one) for one in page.locator(css).all()]
         assert len(boxes) >= 6
         assert boxes[-1].top < (boxes[0].top + boxes[0].bottom) / 2

@@ -160,6 +160,7 @@ def slider(visit, put, figure):
     page.open(put(gap, figure.html(), gap), live=False)
     page.locator(".tl-figure").scroll_into_view_if_needed()
     page.wait_for_selector(READY)
+    page.open_more()
     return page.locator(".fig input[type=range]:visible").first, page
 
 

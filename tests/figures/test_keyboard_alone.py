@@ -3,7 +3,7 @@
 import pytest
 from figure_examples import EXAMPLES
 from keyboard import FOCUSED, RECORD, Walker
-from tab_stops import END, STOPS
+from tab_stops import END, MORE, STEPS, STOPS
 from weights_page import MODELS, runs
 
 # What a reader presses; the second where the first finds the end of the list.
@@ -39,14 +39,31 @@ def changes(walker, stop, traits):
     return False
 
 
-def switches(walker, what, *keys):
-    """Turn on and off what the focus is on; whether both were seen."""
+def switches(walker, what, *keys, start=False):
+    """Turn on and off what the focus is on, or off and on; whether both were seen."""
     node = walker.page.evaluate_handle(FOCUSED)
     found = []
     for key in keys:
         walker.page.keyboard.press(key)
         found.append(str(node.evaluate(f"node => node.{what}")).lower())
-    return found == ["true", "false"]
+    return found == [str(not start).lower(), str(start).lower()]
+
+
+def leads(walker, stop):
+    """Whether the strip goes on to its next step, or closes and comes back."""
+    strip, press = walker.page.locator(".steps"), walker.page.keyboard.press
+    if stop == STEPS[0]:
+        before = strip.locator("span:not(.off)").inner_text()
+        press("Enter")
+        after = strip.locator("span:not(.off)").inner_text()
+        return before.startswith("1 of ") and after.startswith("2 of ")
+    press("Enter")
+    closed = strip.is_hidden()
+    again = walker.page.get_by_role("button", name="Show the steps")
+    again.press("Enter")
+    back = strip.is_visible()
+    strip.get_by_role("button", name="Close").focus()
+    return closed and back
 
 
 def bears_its_ends(walker):
@@ -63,8 +80,14 @@ def answers(walker, stop, example):
     """Whether the stop does what it is for, from the figure's example state."""
     if stop.role == "formula":
         return switches(walker, "ariaPressed", "Enter", "Escape")
+    if str(stop) == MORE:  # it is open
+        return switches(walker, "parentNode.open", "Enter", "Space", start=True)
     if stop.role == "DisclosureTriangle":
         return switches(walker, "parentNode.open", "Enter", "Space")
+    if str(stop) in STEPS:
+        led = leads(walker, str(stop))
+        walker.put(example.make().state())
+        return led
     state = example.make().state()
     before = {"Reset": example.changed}
     walker.put(state | before.get(stop.name, {}))

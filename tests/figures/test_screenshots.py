@@ -41,7 +41,7 @@ def differs(one: np.ndarray, other: np.ndarray) -> float:
 def take(live, name: str, look: str) -> Path:
     """Leave a picture of the figure in its first state, and return where it is."""
     options = LOOKS[look] | {"color_scheme": LOOKS[look]["theme"]}
-    page = live(EXAMPLES[name].make(), reduced_motion="reduce", **options)
+    page = live(EXAMPLES[name].make(), reduced_motion="reduce", more=False, **options)
     page.said()
     NEW.mkdir(parents=True, exist_ok=True)
     path = NEW / f"{name}-{look}.png"

@@ -199,7 +199,7 @@ async function still({ figure: name, state, width = COLUMN }) {
   const fault = root.querySelector(".error:not([hidden])");
   if (fault) throw Error(`${name}: ${fault.textContent}`);
   const styles = styled(root, rulesOf(sheet));
-  const pictures = [...root.querySelectorAll(".picture svg, .more svg")]
+  const pictures = [...root.querySelectorAll(".picture svg")]
     .filter((svg) => !svg.closest("[hidden]"))
     .map((svg) => pictureOf(svg, spec.title, styles));
   const sentence = root.querySelector(".say").textContent;

@@ -71,9 +71,16 @@ function build(ui) {
       action: ({ step }) => ({ step: step + by }),
       disabled: ({ step }) => step === end,
     });
+  const on = step("Step", 1, LAST);
+  on.classList.add("go");
   return {
-    controls: [
-      textField(ui),
+    controls: [textField(ui), step("Back", -1, 0), on],
+    more: [
+      ui.choice({
+        label: "Step",
+        trait: "step",
+        options: TITLES.map((title, i) => [i, i === LAST ? "× V" : title]),
+      }),
       ui.select({
         label: "Query",
         options: (state) =>
@@ -91,23 +98,13 @@ function build(ui) {
         get: ({ mask }) => mask,
         set: (mask) => ({ mask }),
       }),
-      h(
-        "div",
-        { class: "walk" },
-        step("Back", -1, 0),
-        step("Step", 1, LAST),
-        ui.choice({
-          label: "Step",
-          trait: "step",
-          options: TITLES.map((title, i) => [i, i === LAST ? "× V" : title]),
-        }),
-      ),
     ],
     formula: {
       equation: (state) => formula(state).equation,
       code: (state) => formula(state).code,
     },
-    picture: [detail.node, steps.node, map.node],
+    picture: [steps.node, map.node],
+    below: [detail.node],
     draw: (geometry, view) => {
       const pair = within(ui.active(), geometry.tokens.length);
       steps.draw(geometry, pair);
@@ -121,7 +118,19 @@ function build(ui) {
 export default {
   name: "attention_stepper",
   title: "Attention, step by step",
-  tip: "pick a query and press Step. Which key gets the largest score, and what happens to its value?",
+  steps: [
+    {
+      say: "Press Step until the softmax row fills. Which key gets the largest weight, and why?",
+    },
+    {
+      say: "Each row of the map is one query. Pick another row: which keys does that token attend to?",
+      set: { step: LAST - 1 },
+    },
+    {
+      say: "The output is the average of the values by these weights. Under More, set the mask to causal: what changes?",
+      set: { step: LAST },
+    },
+  ],
   traits: [
     "tokens",
     "query",

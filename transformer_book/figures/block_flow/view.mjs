@@ -83,7 +83,6 @@ function stackView(ui) {
   const said = h("p", { class: "stack" });
   node.prepend(h("div", { class: "switch" }, node.firstChild, choice));
   node.append(said);
-  node.classList.add("more");
   function draw({ state: { residual, stacks }, stack: shape }) {
     const text = caption(residual, stacks[residual]);
     set(note, { text: "untrained" });
@@ -108,10 +107,8 @@ function build(ui) {
       code: ["lens = ", ["stream", "model.unembedding.logits(model.stack.norm(x))"]],
     },
     picture: [stream.node],
+    below: [random.node], // the live sentence speaks of the stream
     draw(geometry) {
-      // behind the live sentence, which speaks of the stream
-      if (!random.node.parentNode)
-        stream.node.parentNode.nextSibling.after(random.node);
       for (const { draw } of views) draw(geometry);
     },
   };

@@ -1,12 +1,14 @@
 // What all figures share: state in traits, one paint, exports, cleanup.
 import { toSVG } from "./export.mjs";
 import { controls } from "./controls.mjs";
+import { more, term } from "./disclosure.mjs";
 import { h, set } from "./dom.mjs";
 import { exportView, tableView } from "./foot.mjs";
 import { formula, light } from "./formula.mjs";
 import { frame, say, watchUse } from "./frame.mjs";
 import { keyOf, last, read, write } from "./link.mjs";
 import { palette, paletteCSS } from "./palette.mjs";
+import { steps } from "./steps.mjs";
 import { watchTheme } from "./theme.mjs";
 
 const copyOf = (value) => JSON.parse(JSON.stringify(value));
@@ -63,6 +65,7 @@ function createUI(spec, data, { view, root, ...given }) {
       given.redraw();
     },
     light: (name) => light(root, name),
+    term: (word, explanation) => term(root, word, explanation),
   };
   return Object.assign(ui, controls(ui));
 }
@@ -87,13 +90,30 @@ function linkOf(spec, data, el) {
   };
 }
 
+/** Puts what a figure has built, and the steps that lead to it, into the frame. */
+function fill(part, spec, ui, built) {
+  const { controls, more: others, picture, below, formula: equation } = built;
+  part.controls.append(...controls);
+  part.controls.classList.toggle("main", Boolean(spec.steps));
+  if (others?.length) part.controls.append(more(others));
+  part.picture.append(...picture);
+  if (below) part.below.append(...below);
+  else part.below.remove();
+  if (equation) part.formula.replaceWith(formula(ui, equation));
+  else part.formula.remove();
+  if (!spec.steps) return;
+  const strip = steps(ui, spec.name, spec.steps);
+  part.steps.replaceWith(strip.node);
+  part.foot.append(strip.again);
+}
+
 /** What stands below a figure: Reset, what a reader takes away, the data table. */
 function footer(spec, ui, { part, link, geometry }) {
   const table = tableView();
   const menu = exportView(spec.name, {
     svg: () => {
       const theme = part.root.hasAttribute("data-dark") ? "dark" : "light";
-      return toSVG(part.root.querySelectorAll(".picture, .more"), {
+      return toSVG(part.root.querySelectorAll(".picture"), {
         title: part.say.textContent,
         ground: palette[theme].ground,
       });
@@ -123,9 +143,9 @@ const RESET = "Reset restores it.";
 const REMAKE = "It was stored this way; create it again in Python.";
 
 /** Says why a figure cannot be drawn, in the place of all that would be wrong; or null. */
-function explain({ error, controls, picture, say: line }, others, why) {
+function explain({ error, controls, picture, told, below }, others, why) {
   const hidden = why !== null;
-  for (const node of [controls, picture, line, ...others]) set(node, { hidden });
+  for (const node of [controls, picture, told, below, ...others]) set(node, { hidden });
   set(error, {
     hidden: !hidden,
     text: hidden ? `This figure cannot be drawn: ${why}` : "",
@@ -171,13 +191,9 @@ function mount(spec, css, model, el) {
   const shared = { view, root: part.root, widget: model, signal, repaint, redraw };
   const ui = createUI(spec, data, shared);
   const built = spec.build(ui);
-  if (built.formula) part.formula.replaceWith(formula(ui, built.formula));
-  else part.formula.remove();
-  part.controls.append(...built.controls);
-  part.picture.append(...built.picture);
-
   const link = linkOf(spec, data, el);
   const { menu, table } = footer(spec, ui, { part, link, geometry: () => geometry });
+  fill(part, spec, ui, built);
 
   const fits = (state) => canDraw(spec, state, view.width);
   function paint() {

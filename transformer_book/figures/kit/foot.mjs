@@ -1,18 +1,7 @@
 // What stands below every figure: its table, and what a reader takes away.
+import { fold } from "./disclosure.mjs";
 import { csv, download, toPNG } from "./export.mjs";
 import { h, set } from "./dom.mjs";
-
-/** A part that opens and closes; Escape closes it. */
-function fold(text, props, ...children) {
-  const head = h("summary", { text });
-  const onkeydown = (event) => {
-    if (event.key !== "Escape") return;
-    set(node, { open: false });
-    head.focus();
-  };
-  const node = h("details", { ...props, onkeydown }, head, ...children);
-  return node;
-}
 
 /** A real table, filled only while it is open. */
 export function tableView() {

@@ -1,35 +1,33 @@
 // The frame around every figure: its parts, and whether somebody uses it.
 import { h, set } from "./dom.mjs";
 
-/** The parts of a figure, empty, in their order: { root, error, formula, ... }. */
+/** The parts of a figure, empty, in their order: { root, steps, error, ... }. */
 export function frame(spec) {
+  const say = h("p", { class: "say", role: "status", "aria-live": "polite" });
   const parts = {
+    steps: h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip),
     error: h("p", { class: "error", role: "alert", hidden: true }),
-    formula: h("div"),
     controls: h("div", { class: "controls" }),
     picture: h("div", { class: "picture" }),
-    say: h("p", { class: "say", role: "status", "aria-live": "polite" }),
+    told: h("div", { class: "told" }, say),
+    below: h("div", { class: "picture below" }),
+    formula: h("div"),
+    keys: h(
+      "p",
+      { class: "keys" },
+      h("span", {
+        class: "by-touch",
+        text: "Tap a cell to pin it, again to unpin it.",
+      }),
+      h("span", {
+        class: "by-key",
+        text: `Keys: arrows move, Enter pins, Esc unpins${spec.keys ?? ""}.`,
+      }),
+    ),
     foot: h("div", { class: "foot" }),
   };
-  const { error, say, foot, ...work } = parts;
-  const tip = h(
-    "p",
-    { class: "try" },
-    h("b", { text: "Try this: " }),
-    spec.tip,
-    h("span", { class: "tap", text: " Tap a cell to pin it, again to unpin it." }),
-  );
-  const text = `Keys: arrows move, Enter pins, Esc unpins${spec.keys ?? ""}.`;
-  const root = h(
-    "div",
-    { class: "fig", role: "group", "aria-label": spec.title },
-    tip,
-    error,
-    ...Object.values(work),
-    h("div", { class: "told" }, say, h("p", { class: "keys", text })),
-    foot,
-  );
-  return { root, ...parts };
+  const name = { class: "fig", role: "group", "aria-label": spec.title };
+  return { root: h("div", name, ...Object.values(parts)), say, ...parts };
 }
 
 /**

@@ -6,7 +6,8 @@ The figures' kit. A figure is a folder; its view.mjs exports what it is made of:
   export default {
     name: "softmax_mask",            // of the folder, and data-figure
     title: "Softmax and mask",       // what a screen reader calls the figure
-    tip: "set the temperature to 0", // shown after "Try this: "
+    steps: [{ say: "Press Step.", set: { step: 0 } }, ...],  // at most three: what to do,
+                                     // and how the figure then stands: steps.mjs
     keys: ", + and − change a score",   // optional, after "Enter holds, Esc lets go"
     traits: ["tokens", "scores"],    // all of the state, Python's names
     layout: (state, width = 680) => geometry,  // pure; throws Error("rule, got value") on a
@@ -18,9 +19,11 @@ The figures' kit. A figure is a folder; its view.mjs exports what it is made of:
     lock: (cell, state) => ({ selected: cell ?? [] }),           // patch for a lock
     rest: (state) => [row, col],              // optional: active if nothing else is
     build: (ui) => ({
-      controls: [ui.slider({ ... }), ...],    // nodes, in order
-      formula: { equation: [...], code: [...] },                 // optional
+      controls: [ui.slider({ ... }), ...],    // nodes, in order: the main control
+      more: [ui.toggle({ ... }), ...],        // the others, which wait under More
       picture: [panel.node],                  // nodes that hold SVG pictures
+      below: [panel.node],                    // optional: those below the sentence
+      formula: { equation: [...], code: [...] },                 // optional
       draw: (geometry, view) => { ... },      // after every change; view = { hover, width }
     }),
   };
@@ -38,6 +41,9 @@ ui     state() now; set({ trait: value }) changes traits here and in Python; res
 controls  ui.slider, number, text, toggle, select, choice, button: controls.mjs.
        Bound by { label, trait } or { label, get(state), set(value, state) -> patch },
        `disabled(state)`; they update themselves. A number out of range is told the range.
+       The button that leads on has the class "go".
+term   ui.term("entropy", "How widely ...") -> a node: a word that opens its explanation
+       by mouse, finger and keyboard: disclosure.mjs. Not inside a <label>.
 matrix a token-by-token SVG grid, one tab stop: arrows, Home, End, Ctrl+Home, Ctrl+End,
        Enter or click locks, Esc unlocks, hover or focus shows: matrix.mjs. A label must
        contain the text that its cell shows (voice control asks for what it sees).

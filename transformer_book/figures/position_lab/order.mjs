@@ -15,8 +15,13 @@ function frameOf(texts, room) {
   const center = (i) => 66 + Math.round((i + 0.5) * step);
   const bar = 2 * Math.floor(0.4 * step);
   const columns = texts.map((_, i) => [center(i) - bar / 2, center(i) + bar / 2]);
-  const [high, low] = [head + 22, head + 138];
-  return { step, two, head, center, bar, columns, high, low, end: low + 72 };
+  // on a phone the outcome stands above the sentence
+  const [tall, gap] = room < 400 ? [36, 34] : [72, 44];
+  const [high, low] = [head + 22, head + 22 + tall + gap];
+  const end = low + tall;
+  const lines = room < 400 ? [28, 52] : [52, 92]; // of the outcome, below the words
+  const at = lines.map((line) => end + head + line);
+  return { room, step, two, head, center, bar, columns, tall, high, low, end, at };
 }
 
 /** One row of words: [x, y, text, number of the word as written]. */
@@ -24,13 +29,13 @@ const wordsAt = ({ center, two }, top, row, texts) =>
   row.map((old, i) => [center(i), top + 24 * (two && i % 2), texts[old], old]);
 
 function pathsOf({ order, other: picked }, { before, after, same }, frame, all) {
-  const { columns, high, low, center } = frame;
+  const { columns, tall, high, low, center } = frame;
   const most = largest([...before, ...after]);
   const paint = (rows, top) =>
-    shades(columns, edges(top, rows[0].length, 72), (r, c) => rows[c][r] / most);
+    shades(columns, edges(top, rows[0].length, tall), (r, c) => rows[c][r] / most);
   const link = (old, place) =>
     line([
-      [center(old), high + 76],
+      [center(old), high + tall + 4],
       [center(place), low - 4],
     ]);
   const chip = ([x, y, text]) =>
@@ -47,19 +52,28 @@ function pathsOf({ order, other: picked }, { before, after, same }, frame, all) 
   ];
 }
 
-function textsOf(tokens, { same, change }, { center, head, end }, all) {
+function textsOf(tokens, { same, change }, { room, center, head, end, at }, all) {
+  const names =
+    room < 400
+      ? ["input", "output ±"].map((text, i) => [0, at[i], text, "quiet", "start"])
+      : ["Input vector: ✓ as above, ✗ new", "Its output changes by"].map((text, i) => [
+          0,
+          at[i] - 18,
+          text,
+          "quiet",
+          "start",
+        ]);
   return [
     ...all.map(([x, y, text]) => [x, y, text, "token"]),
     ...tokens.flatMap((_, i) => [
       [center(i), head + 10, i, "position"],
       [center(i), end + 13, i, "position"],
-      [center(i), end + head + 52, same[i] ? "✓" : "✗"],
-      [center(i), end + head + 92, brief(change[i])],
+      [center(i), at[0], same[i] ? "✓" : "✗"],
+      [center(i), at[1], brief(change[i])],
     ]),
     [0, head + 10, "∿ position", "position", "start"],
     [0, end + 13, "∿ position", "position", "start"],
-    [0, end + head + 34, "Input vector: ✓ as above, ✗ new", "quiet", "start"],
-    [0, end + head + 74, "Its output changes by", "quiet", "start"],
+    ...names,
   ];
 }
 
@@ -69,18 +83,21 @@ export function sentences({ state, words, room }) {
   const { same, change } = words;
   const texts = tokens.map((token) => tokenText(token, room < 400 ? 7 : 10));
   const frame = frameOf(texts, room);
-  const { step, two, head, bar, columns, low, end } = frame;
+  const { step, two, bar, columns, tall, low, end, at } = frame;
   const written = wordsAt(frame, 10, [...tokens.keys()], texts);
   const shuffled = wordsAt(frame, end + 32, order, texts);
   const all = [...written, ...shuffled];
   return {
     kind: "word",
     width: 92 + step * tokens.length,
-    height: end + head + 108,
+    height: at[1] + 14,
     rows: 1,
     cols: tokens.length,
     title: "Tap two words to swap them",
-    note: "top: as written; bottom: new order",
+    note:
+      room < 400
+        ? "✓ same input vector, ✗ new; ± by how much its output changes"
+        : "top: as written; bottom: new order",
     text: ([, i]) =>
       `${texts[order[i]]}: ${same[i] ? "the same" : "new"} input vector, ` +
       `output changes by ${brief(change[i])}`,
@@ -95,6 +112,6 @@ export function sentences({ state, words, room }) {
       near.sort(([a], [b]) => Math.abs(a - px) - Math.abs(b - px));
       return px < 48 ? null : [0, order.indexOf(near[0][3])];
     },
-    box: ([, place]) => ({ x: columns[place][0], y: low, width: bar, height: 72 }),
+    box: ([, place]) => ({ x: columns[place][0], y: low, width: bar, height: tall }),
   };
 }

@@ -1,5 +1,5 @@
 // PositionLab: none, sinusoidal, learned and ALiBi positions side by side.
-import { commas, join, set } from "../kit/index.mjs";
+import { commas, h, join, set } from "../kit/index.mjs";
 import { CODE, EQUATIONS, pytorch } from "./code.mjs";
 import { curves } from "./curves.mjs";
 import { heatmap } from "./heatmap.mjs";
@@ -41,7 +41,7 @@ function lock(active, state) {
 }
 
 /** The pictures of a view, each with what it shows. */
-function shapes(geometry, active, { heat, below, order }) {
+function shapes(geometry, active, { heat, plot, order }) {
   const { view, kind: type } = geometry.state;
   if (view === "order") return [[order, sentences(geometry)]];
   const [kind, a, b] = active;
@@ -49,12 +49,13 @@ function shapes(geometry, active, { heat, below, order }) {
   const map = heatmap(geometry, m);
   if (view === "heatmap" || type === "none") return [[heat, map]];
   return [
+    [plot, curves(geometry, map, active, m)],
     [heat, map],
-    [below, curves(geometry, map, active, m)],
   ];
 }
 
-function controls(ui) {
+/** The sliders and buttons of each kind and view. */
+function others(ui) {
   // for some kinds, or in the view of the words: these then fit on a phone, outcome and all
   const when = (names, node) => {
     ui.bind(({ kind, view }) =>
@@ -67,8 +68,6 @@ function controls(ui) {
     return ui.slider({ label, trait, min, max, step: 1, ...more });
   };
   return [
-    ui.choice({ label: "Positions", trait: "kind", options: KINDS }),
-    ui.choice({ label: "View", trait: "view", options: VIEWS }),
     when("none sinusoidal learned alibi", slider("Length", "length")),
     when("none sinusoidal learned", slider("Width d", "d_model", { step: 2 })),
     when(
@@ -106,26 +105,33 @@ function controls(ui) {
 function build(ui) {
   const parts = {
     heat: picture(ui, "Heatmap"),
-    below: picture(ui, "Curves"),
+    plot: picture(ui, "Curves"),
     order: picture(ui, "The words of the shuffled sentence"),
   };
-  let stage = null;
+  const [main, below] = [h("div"), h("div")];
+  const put = (stage, shown) =>
+    join(
+      stage,
+      shown,
+      ([{ label }]) => label,
+      ([{ node }]) => node,
+    );
   return {
-    controls: controls(ui),
+    controls: [
+      ui.choice({ label: "Positions", trait: "kind", options: KINDS }),
+      ui.select({ label: "View", trait: "view", options: VIEWS }),
+    ],
+    more: others(ui),
     formula: {
       equation: ({ kind }) => EQUATIONS[kind],
       code: ({ kind }) => CODE[kind],
     },
-    picture: [parts.heat.node],
+    picture: [main],
+    below: [below],
     draw(geometry) {
       const shown = shapes(geometry, ui.active() ?? [], parts);
-      stage ??= parts.heat.node.parentNode;
-      join(
-        stage,
-        shown,
-        ([{ label }]) => label,
-        ([{ node }]) => node,
-      );
+      put(main, shown.slice(0, 1));
+      put(below, shown.slice(1));
       for (const [{ draw }, shape] of shown) draw(shape, geometry);
     },
   };
@@ -134,7 +140,19 @@ function build(ui) {
 export default {
   name: "position_lab",
   title: "Position lab",
-  tip: "compare a fast curve with a slow one. Under word order, swap two words with none, then with sinusoidal.",
+  steps: [
+    {
+      say: "Each position gets the values under the line. Pick two positions: which curve tells neighbors apart?",
+    },
+    {
+      say: "Two words have swapped places, and there are no positions. Does any output change? Pick two other words.",
+      set: { view: "order", kind: "none" },
+    },
+    {
+      say: "Now each position adds its own vector. Do the outputs of the same two orders still agree?",
+      set: { view: "order", kind: "sinusoidal" },
+    },
+  ],
   keys: "; under word order, Enter on two words swaps them",
   traits: [
     "kind",
