@@ -22,6 +22,7 @@ from transformer_lib.attention import attention, fused_attention
 from transformer_lib.cache import Int8Cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
+from transformer_lib.experts import Experts, balance_loss, record_routing
 from transformer_lib.masks import padding_mask, windowed
 from transformer_lib.sampling import beam_search, beam_translate, generate, translate
 from transformer_lib.serving import ContinuousBatch, Request
@@ -78,7 +79,15 @@ def whole(found):
     return torch.cat((found.tokens, found.scores[:, None]), dim=1)
 
 
+def expert_step(at, layer):
+    """The output of an experts layer, and the loss that balances it."""
+    with record_routing(layer := at(layer)) as record:
+        out = layer(at(HEADS[0]))
+    return torch.cat((out.flatten(), balance_loss(record[0])[None]))
+
+
 PLACES = torch.arange(5)
+EXPERTS = Experts(8, 6, 3).requires_grad_(requires_grad=False)
 LOGITS = normal(0, 2, 5, 13)
 MASKS = {
     "none": None,
@@ -116,6 +125,7 @@ CASES |= {
             at(BOTH), at(TOKENS), at(LENGTHS), start_id=1, width=3, **SETTINGS
         )
     ),
+    "experts": lambda at: expert_step(at, EXPERTS),
     "serving": lambda at: serve(at, LEARNED),
     "training": learn,
     "adaptation": lambda at: adapt(at, LEARNED),
