@@ -3,7 +3,7 @@
 Each module imports only modules earlier in this list, the order of the chapters::
 
     tokens embeddings positions attention masks multihead blocks encoder decoder
-    encoder_decoder training cache sampling checkpoints inspection parallel
+    encoder_decoder training cache sampling checkpoints inspection parallel experts
     serving adaptation
 
 Import from the module that a chapter teaches, for example

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 MODULES = (
     "tokens embeddings positions attention masks multihead blocks encoder decoder "
     "encoder_decoder training cache sampling checkpoints inspection parallel "
-    "serving adaptation"
+    "experts serving adaptation"
 ).split()
 """The modules of `transformer_lib` in the order of the chapters."""
 PACKAGES = ("transformer_lib", "transformer_book")
