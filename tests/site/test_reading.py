@@ -27,8 +27,10 @@ def test_the_first_screen_has_a_model_at_work(visit, size: tuple[int, int]) -> N
     lines = figure.locator("svg [data-part=weights]").first.bounding_box()
     assert lines["y"] + lines["height"] < size[1]
     said = page.locator("article p").first.inner_text()
-    for what in ("one evening", "seventeen chapters", "know Python"):
+    for what in ("neural network", "know Python", "build one"):
         assert what in said
+    ways = page.locator("article").get_by_role("link", name="one evening")
+    assert ways.first.bounding_box()["y"] < 0.6 * size[1]
     field = page.get_by_role("textbox", name="English number")
     field.fill("345")
     field.press("Enter")
