@@ -1,8 +1,11 @@
 """drive: the reader's own function answers to controls, and the figure follows."""
 
+import json
+
 import ipywidgets
 import pytest
 
+from chapters import CHAPTERS
 from transformer_book.figures import PositionLab, SoftmaxMask, drive
 from transformer_lib.positions import sinusoid
 
@@ -79,3 +82,17 @@ def test_hostile_values_are_inert():
     page = drive(SoftmaxMask(), lambda text: {}, text=text).html()
     assert "<img" not in page
     assert "&lt;img" in page
+
+
+@pytest.mark.parametrize(
+    "path", sorted(CHAPTERS.glob("0[0-7]_*.ipynb")), ids=lambda path: path.stem
+)
+def test_a_control_of_each_chapter_drives_a_figure_and_the_page_says_so(path):
+    shown = [
+        "".join(output.get("data", {}).get("text/html", ""))
+        for cell in json.loads(path.read_text("utf-8"))["cells"]
+        for output in cell.get("outputs", [])
+    ]
+    assert any(
+        "This page has no Python: the figure shows the stored" in s for s in shown
+    )
