@@ -63,6 +63,8 @@ class Away(Tensor):
 class SecondDevice(TorchDispatchMode):
     """Where this mode holds, tensors can be made on the second device."""
 
+    supports_higher_order_operators = True  # such as FlexAttention's, on the CPU
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None) -> Any:
         if is_second((kwargs or {}).get("device")):
             return compute(func, args, kwargs or {})

@@ -20,7 +20,9 @@ sys.path.append({str(Path(__file__).parents[1])!r})
 from second_device import SECOND, SecondDevice
 sys.path.pop()
 import torch
+from torch.nn.attention import flex_attention
 from transformer_book import notebook
+flex_attention._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG = True  # a mode forbids dynamo
 asked = []
 SecondDevice().__enter__()
 notebook.device = lambda: asked.append(1) or torch.device(SECOND)
