@@ -15,7 +15,8 @@ from torch import Tensor
 
 from booksite import bertviz, extension
 from booksite.bertviz import HOST, build_views
-from transformer_book.figures import head_view, model_view
+from transformer_book.figures import encoder_decoder_view, head_view, model_view
+from transformer_book.figures.bertviz_views import BertVizView
 
 TOKENS = ["ein", "und", "zwanzig", "</script><img src=x onerror=bad()>"]
 VIEWS = {"head": head_view, "model": model_view}
@@ -140,6 +141,38 @@ def test_both_views_live_on_a_page(open_page: Callable[..., Page]) -> None:
     model.locator("rect[style*='opacity: 0;']").nth(4).click()
     model.locator(".detail").first.wait_for()
     assert page.locator("img").count() == 0
+
+
+def translation(**changed: list[Tensor]) -> BertVizView:
+    """Four source and three target tokens."""
+    three = {"encoder": weights(), "decoder": weights(seq=3)}
+    three["cross"] = [one[:, :, :3] for one in weights()]
+    tokens = {"source": TOKENS, "target": TOKENS[1:]}
+    return encoder_decoder_view(**{**three, **changed}, **tokens)
+
+
+def test_cross_attention_goes_from_the_target_to_the_source(
+    open_page: Callable[..., Page],
+) -> None:
+    view = translation()
+    encoder, decoder, cross = view.params["attention"]
+    assert [one["name"] for one in (encoder, decoder, cross)] == [
+        *("Encoder", "Decoder", "Cross")
+    ]
+    assert (cross["left_text"], cross["right_text"]) == (TOKENS[1:], TOKENS)
+    assert repr(view).endswith("2 layers of 3 heads from 3 tokens to 4")
+
+    page = open_page(published(view._repr_html_()))
+    page.locator("[data-mounted]").wait_for()
+    assert page.locator("line").count() == 3 * 4 * 4
+    page.get_by_label("Attention", exact=True).select_option("Cross")
+    assert page.locator("line").count() == 3 * 3 * 4
+    assert page.locator("img").count() == 0
+
+
+def test_weights_of_other_tokens_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"got \(1, 3, 4, 4\) for 3 by 4 tokens"):
+        translation(cross=weights())
 
 
 def test_missing_script_is_told(open_page: Callable[..., Page]) -> None:

@@ -7,6 +7,9 @@ follows; a reader's click comes back as a trait.
 from transformer_book.figures.attention_stepper.figure import (
     AttentionStepper as AttentionStepper,
 )
+from transformer_book.figures.bertviz_views import (
+    encoder_decoder_view as encoder_decoder_view,
+)
 from transformer_book.figures.bertviz_views import head_view as head_view
 from transformer_book.figures.bertviz_views import model_view as model_view
 from transformer_book.figures.block_flow.figure import BlockFlow as BlockFlow
