@@ -77,6 +77,56 @@ class LayerCache:
         return self.key.nbytes + self.value.nbytes
 
 
+class StaticCache(LayerCache):
+    """Never changes its shape: `update` returns all ``max_len`` columns.
+
+    A model hides those that are not filled yet: ``filled``, a tensor, says how many
+    are. No shape and no Python number changes from one token to the next, so
+    `torch.compile` makes one graph of all decoding steps. Source: Shazeer 2019,
+    section 2.4 (the cache).
+    """
+
+    def __init__(
+        self,
+        batch: int,
+        n_kv_heads: int,
+        max_len: int,
+        d_head: int,
+        *,
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.filled = torch.zeros((), dtype=torch.long, device=device)
+        super().__init__(batch, n_kv_heads, max_len, d_head, dtype=dtype, device=device)
+        for store in (self.key, self.value):
+            store.zero_()  # a weight of 0 does not hide a NaN
+
+    @property
+    def length(self) -> int:
+        """How many tokens went in so far."""
+        return int(self.filled)
+
+    @length.setter
+    def length(self, length: int) -> None:
+        self.filled.fill_(length)
+
+    def update(self, key: HeadsTensor, value: HeadsTensor) -> KeysValues:
+        """Put new tokens behind those that are there; return all columns.
+
+        Raises:
+            ValueError: if they do not fit, or belong to another batch, model or dtype.
+        """
+        _check_update(self.key, key, value)
+        # reading the number would break a compiled graph
+        if not torch.compiler.is_compiling():
+            _check_capacity(self.max_len, self.length, key.shape[2])
+        columns = self.filled + torch.arange(key.shape[2], device=key.device)
+        self.key.index_copy_(2, columns, key)
+        self.value.index_copy_(2, columns, value)
+        self.filled += key.shape[2]
+        return self.key, self.value
+
+
 class WindowCache:
     """Keeps what the next token may attend to: the last ``window - 1`` tokens.
 
@@ -197,9 +247,9 @@ def new_cache(
 ) -> list[LayerCache] | list[WindowCache]:
     """Return one empty store per layer, for up to ``max_len`` tokens.
 
-    ``layer`` is the kind of store: `LayerCache` or `Int8Cache`. A model with a window
-    gets `WindowCache`, which needs no more memory than that. Source: Shazeer 2019,
-    section 2.4.
+    ``layer`` is the kind of store: `LayerCache`, `StaticCache` or `Int8Cache`. A model
+    with a window gets `WindowCache`, which needs no more memory than that. Source:
+    Shazeer 2019, section 2.4.
 
     Raises:
         ValueError: if another kind is asked for than the window allows.

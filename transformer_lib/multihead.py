@@ -21,7 +21,9 @@ q_len, kv_len); sizes of 1 stand for all. A `Stack` takes (batch, q_len, kv_len)
 class KVCache(Protocol):
     """Keeps the keys and values of one layer; ``length`` tokens went in so far.
 
-    One that does not keep all says in ``dropped`` how many of the oldest are gone.
+    One that does not keep all says in ``dropped`` how many of the oldest are gone. One
+    that returns all its ``max_len`` columns says in ``filled``, a tensor, how many of
+    them count.
     """
 
     length: int

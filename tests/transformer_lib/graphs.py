@@ -14,7 +14,7 @@ from torch._dynamo.testing import CompileCounterWithBackend
 
 from transformer_lib.attention import attention, fused_attention
 from transformer_lib.blocks import Config
-from transformer_lib.cache import new_cache
+from transformer_lib.cache import LayerCache, StaticCache, new_cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder import Encoder
 from transformer_lib.encoder_decoder import EncoderDecoder
@@ -124,16 +124,18 @@ def translator_step(model, prompt):
 
 
 @torch.no_grad()
-def generation(kind, positions, step_of) -> dict:
+def generation(kind, positions, step_of, layer=LayerCache, dynamic=True) -> dict:
     """Run prompts of three lengths and then single steps, each with a new cache."""
-    compiler, counter = compiling("eager", dynamic=True)
+    compiler, counter = compiling("eager", dynamic)
     model, graphs, worst = build(kind, positions).eval(), [], 0.0
     for prompt in (5, 7, 3):
         step, tokens = step_of(model, prompt), draw(2, prompt + 4)
-        compiled, cache = compiler(step), new_cache(model.config, 2, 20)
+        compiled = compiler(step)
+        cache = new_cache(model.config, 2, 20, layer=layer)
         said = [compiled(tokens[:, :prompt], cache)]
         graphs.append(counter.frame_count)
-        said += [compiled(token, cache) for token in tokens[:, prompt:].split(1, 1)]
+        steps = [token.clone() for token in tokens[:, prompt:].split(1, 1)]
+        said += [compiled(token, cache) for token in steps]
         graphs.append(counter.frame_count)
         worst = max(worst, difference([torch.cat(said, 1)], [step(tokens, None)]))
     return {"graphs": graphs, "difference": worst}
@@ -151,6 +153,12 @@ CASES = {
 CASES |= {f"{kind.__name__}, training": partial(training, kind) for kind in CALLS}
 CASES |= {
     f"Decoder, {positions}": partial(generation, Decoder, positions, decoder_step)
+    for positions in ("learned", "rotary", "alibi")
+}
+CASES |= {
+    f"Decoder, {positions}, static": partial(
+        generation, Decoder, positions, decoder_step, StaticCache, dynamic=False
+    )
     for positions in ("learned", "rotary", "alibi")
 }
 CASES["EncoderDecoder"] = partial(generation, EncoderDecoder, "rotary", translator_step)

@@ -15,6 +15,7 @@ from tolerances import assert_near
 from transformer_lib.cache import (
     Int8Cache,
     LayerCache,
+    StaticCache,
     WindowCache,
     new_cache,
     quantize,
@@ -48,6 +49,18 @@ def test_a_window_does_not_keep_a_long_prompt_alive():
     store = WindowCache(3)
     store.update(normal(0, 1, 2, 1000, 4), normal(1, 1, 2, 1000, 4))
     assert store.key.untyped_storage().nbytes() == 2 * 2 * 4 * 4
+
+
+def test_a_static_cache_shows_nothing_of_what_its_memory_held():
+    config = tiny()
+    decoder, tokens = model(Decoder, config), draw_tokens(0, 2, 3)
+    torch.use_deterministic_algorithms(True)  # fills new memory with NaN
+    try:
+        cache = double_cache(config, layer=StaticCache)
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert_near(decoder(tokens, cache=cache), decoder(tokens))
+    assert [x.shape[2] for x in (cache[0].key, cache[1].value)] == [ROOM, ROOM]
 
 
 def test_eight_bits_by_hand():
@@ -100,6 +113,7 @@ STORES = {
     "layer": lambda: filled(BARE.LayerCache(2, 3, 5, 4)),
     "window": lambda: filled(BARE.WindowCache(3)),
     "eight bits": lambda: filled(BARE.Int8Cache(2, 3, 5, 4)),
+    "static": lambda: filled(BARE.StaticCache(2, 3, 5, 4)),
 }
 EVERY_STORE = pytest.mark.parametrize("store", STORES.values(), ids=STORES)
 
@@ -153,7 +167,7 @@ def test_what_does_not_fit_is_refused(message, call):
         call()
 
 
-@pytest.mark.parametrize("store", [LayerCache, Int8Cache])
+@pytest.mark.parametrize("store", [LayerCache, Int8Cache, StaticCache])
 def test_too_many_tokens_are_refused_and_leave_no_trace(store):
     cache = store(1, 1, 3, 1)
     before = said(cache.update(*numbered(1, 2)))
@@ -224,7 +238,8 @@ def drawn_decoder(positions, parts, seed, batch=2):
 def test_any_chunking_of_a_decoder_equals_no_cache(positions, seed, cuts, parts):
     config, decoder, tokens = drawn_decoder(positions, parts, seed)
     short, long = double_cache(config), double_cache(replace(config, window=None))
-    for cache in (short, long):
+    fixed = double_cache(replace(config, window=None), layer=StaticCache)
+    for cache in (short, long, fixed):
         got = with_cache(lambda part, c=cache: decoder(tokens[:, part], cache=c), cuts)
         assert_near(got, decoder(tokens))
         assert [store.length for store in cache] == [ROOM, ROOM]
@@ -246,18 +261,23 @@ def test_texts_padded_on_the_left_equal_the_texts_alone(
 ):
     config, decoder, tokens = drawn_decoder(positions, parts, seed)
     places, mask = padded_on_the_left(spare)
-    cache = double_cache(config)
-    whole = decoder(tokens, positions=places, mask=mask)
-    chunked = with_cache(
-        lambda part, **words: decoder(tokens[:, part], cache=cache, **words),
-        cuts,
-        places,
-        mask,
-    )
+    fixed = double_cache(replace(config, window=None), layer=StaticCache)
+    said = [decoder(tokens, positions=places, mask=mask)]
+    for cache in (double_cache(config), fixed):
+        said.append(
+            with_cache(
+                lambda part, c=cache, **words: decoder(
+                    tokens[:, part], cache=c, **words
+                ),
+                cuts,
+                places,
+                mask,
+            )
+        )
     for row, hidden in enumerate(spare):
         want = decoder(tokens[row, None, hidden:])[0]
-        assert_near(whole[row, hidden:], want)
-        assert_near(chunked[row, hidden:], want)
+        for whole in said:
+            assert_near(whole[row, hidden:], want)
 
 
 @EVERY_KIND
@@ -331,7 +351,7 @@ def test_eight_bits_never_turn_a_sign(dtype, seed):
 @EVERY_KIND
 @few
 @given(
-    store=st.sampled_from([LayerCache, Int8Cache]),
+    store=st.sampled_from([LayerCache, Int8Cache, StaticCache]),
     seed=SEEDS,
     length=st.integers(1, ROOM - 3),
     more=st.integers(0, 2),
@@ -354,7 +374,9 @@ def test_after_a_rewind_the_forgotten_tokens_leave_no_trace(
 @EVERY_KIND
 @few
 @given(
-    kind=st.sampled_from([(LayerCache, None), (Int8Cache, None), (LayerCache, 4)]),
+    kind=st.sampled_from(
+        [(LayerCache, None), (Int8Cache, None), (StaticCache, None), (LayerCache, 4)]
+    ),
     seed=SEEDS,
     length=st.integers(1, ROOM - 1),
     rows=st.lists(st.integers(0, 2), min_size=1, max_size=5),

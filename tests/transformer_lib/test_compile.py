@@ -14,6 +14,7 @@ KERNELS = ["apply_rotary", *map(", ".join, ATTENTION)]
 FIXED = [f"{kernel}, fixed lengths" for kernel in KERNELS]
 ANY = [f"{kernel}, any lengths" for kernel in KERNELS]
 LEARNERS = ["Decoder, training", "EncoderDecoder, training"]
+STATIC = [f"Decoder, {kind}, static" for kind in ("learned", "rotary", "alibi")]
 WRITERS = ["Decoder, learned", "Decoder, rotary", "Decoder, alibi", "EncoderDecoder"]
 
 
@@ -27,7 +28,7 @@ def measured(*cases):
 
 @pytest.fixture(scope="module")
 def graphs():
-    return measured(*FIXED, *ANY, *LEARNERS, *WRITERS)
+    return measured(*FIXED, *ANY, *LEARNERS, *WRITERS, *STATIC)
 
 
 @pytest.mark.parametrize("case", FIXED)
@@ -57,3 +58,9 @@ def test_training_an_encoder_alone_is_no_other():
 @pytest.mark.parametrize("case", WRITERS)
 def test_writing_takes_one_graph_for_prompts_and_one_for_single_steps(graphs, case):
     assert graphs[case] == [1, 2, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("case", STATIC)
+def test_a_static_cache_takes_one_graph_for_all_steps_even_of_fixed_shape(graphs, case):
+    """Each of the three prompts is another graph."""
+    assert graphs[case] == [1, 2, 3, 3, 4, 4]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -233,13 +234,20 @@ class Stack(nn.Module):
         """Return what the first block gets: the stream, the mask and the rotation.
 
         The mask is then as the kernel takes it: it has an axis for the heads, holds
-        the positions' bias and the window, and leaves out what the cache dropped.
+        the positions' bias and the window, and leaves out what the cache dropped or
+        has not filled.
         """
-        start = cache[0].length if cache else 0
-        end = start + x.shape[1]
-        first = getattr(cache[0], "dropped", 0) if cache else 0
-        columns = torch.arange(end, device=x.device)[None]
-        queries, keys = columns[:, start:], columns[:, first:] if first else columns
+        store: Any = cache[0] if cache else None
+        first, filled = getattr(store, "dropped", 0), getattr(store, "filled", None)
+        if filled is not None:
+            keys = torch.arange(store.max_len, device=x.device)[None]
+            queries = filled + keys[:, : x.shape[1]]
+            mask = _hide_unfilled(mask, queries, keys)
+        else:
+            start = store.length if cache else 0
+            keys = torch.arange(start + x.shape[1], device=x.device)[None]
+            queries, keys = keys[:, start:], keys[:, first:] if first else keys
+        end = first + keys.shape[1]
         if first and isinstance(mask, Tensor) and mask.shape[-1] == end:
             mask = mask[..., first:]
         mask = _for_heads(mask)
@@ -278,6 +286,21 @@ def _for_heads(mask: HeadsMask | None) -> HeadsMask | None:
     if isinstance(mask, Tensor) and mask.ndim == 3:
         return mask[:, None]
     return mask
+
+
+def _hide_unfilled(mask: HeadsMask | None, queries: Tensor, keys: Tensor) -> Tensor:
+    """Return the mask for all columns of a cache of fixed shape, filled or not."""
+    if isinstance(mask, str):
+        return causal_mask(queries, keys)
+    filled = keys <= queries[:, -1:]
+    if mask is None:
+        return filled[:, None]
+    missing = keys.shape[1] - mask.shape[-1]
+    if mask.shape[-1] > 1:  # 1 stands for all
+        mask = F.pad(mask, (0, missing))
+    if mask.dtype == torch.bool:
+        return mask & filled
+    return mask.masked_fill(~filled, -torch.inf)
 
 
 def _biased(
