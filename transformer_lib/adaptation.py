@@ -5,15 +5,16 @@ fewer bits, and distillation teaches a small model what a large one predicts.
 """
 
 from collections.abc import Callable, Collection
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int8, UInt8
+from jaxtyping import Float, Int, Int8, UInt8
 from torch import Tensor, nn
 
 from transformer_lib.cache import quantize
+from transformer_lib.embeddings import Embedding, rows_of
 
 
 class LoRALinear(nn.Module):
@@ -93,13 +94,40 @@ def merge_lora(model: nn.Module) -> nn.Module:
     return model
 
 
+def rounded_product(x: Tensor, layer: "QuantizedLinear") -> Tensor:
+    """Compute the rounded weight, then the product with it."""
+    return F.linear(x, layer.weight, layer.bias)
+
+
+def int8_product(x: Tensor, layer: "QuantizedLinear") -> Tensor:
+    """Return `rounded_product` from the integers themselves: (x @ numbersᵀ) * scale.
+
+    PyTorch's kernel reads a byte per weight, where the definition writes and reads
+    four more. It multiplies in bfloat16, whatever the dtype of x.
+
+    Raises:
+        ValueError: if the integers are not int8, or a channel has not one scale.
+    """
+    if layer.bits != 8 or len(layer.scale) != len(layer.numbers):
+        raise ValueError(
+            "int8_product needs 8 bits and one scale per output channel, got "
+            f"{layer.bits} bits and {len(layer.scale)} scales for "
+            f"{len(layer.numbers)} channels"
+        )
+    flat = x.reshape(-1, x.shape[-1]).bfloat16()
+    scale = layer.scale.flatten().bfloat16()
+    out = torch._weight_int8pack_mm(flat, layer.numbers, scale)
+    out = out.view(*x.shape[:-1], -1).to(x.dtype)
+    return out if layer.bias is None else out + layer.bias
+
+
 class QuantizedLinear(nn.Module):
     """A linear layer whose weight is stored as int8 or int4, with a scale per group.
 
     A group is ``group_size`` weights in a row of memory: one output channel unless
-    given, or the whole matrix, or a part of a channel. Every call computes the weight
-    from them. Source: Dettmers et al. 2022, section 3.1; Dettmers et al. 2023,
-    section 2 (parts).
+    given, or the whole matrix, or a part of a channel. ``product`` multiplies:
+    `rounded_product`, or `int8_product` for speed. Source: Dettmers et al. 2022,
+    section 3.1; Dettmers et al. 2023, section 2 (parts).
 
     Raises:
         ValueError: if bits are neither 8 nor 4, or the groups do not fit.
@@ -109,14 +137,20 @@ class QuantizedLinear(nn.Module):
     scale: Tensor
 
     def __init__(
-        self, linear: nn.Linear, *, bits: int = 8, group_size: int | None = None
+        self,
+        linear: nn.Linear | Embedding,
+        *,
+        bits: int = 8,
+        group_size: int | None = None,
+        product: Callable[[Tensor, "QuantizedLinear"], Tensor] = rounded_product,
     ) -> None:
         super().__init__()
         weight = linear.weight.detach()
         group_size = weight.shape[1] if group_size is None else group_size
         _check_groups(weight, bits, group_size)
         numbers, scale = quantize(weight.reshape(-1, group_size), bits)
-        self.bits, self.bias = bits, linear.bias
+        self.bits, self.product = bits, product
+        self.bias: Any = getattr(linear, "bias", None)
         self.register_buffer("numbers", _PACK[bits](numbers.view(weight.shape)))
         self.register_buffer("scale", scale)
 
@@ -128,21 +162,77 @@ class QuantizedLinear(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
         """Return what a linear layer with the rounded weight returns."""
-        return F.linear(x, self.weight, self.bias)
+        return self.product(x, self)
+
+
+class QuantizedEmbedding(QuantizedLinear):
+    """An embedding stored as int8, with a scale per row; it scores by the same rows.
+
+    Source: Dettmers et al. 2022, section 3.1.
+    """
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        product: Callable[[Tensor, QuantizedLinear], Tensor] = rounded_product,
+    ) -> None:
+        super().__init__(embedding, product=product)
+        self.factor = embedding.scale
+
+    def forward(
+        self, tokens: Int[Tensor, "*batch seq"]
+    ) -> Float[Tensor, "*batch seq d_model"]:
+        """Return the rounded row of each token, scaled as the embedding's was.
+
+        Raises:
+            ValueError: if a token has no row.
+        """
+        scale = rows_of(self.scale, tokens, "tokens", "vocab_size")
+        return self.numbers[tokens] * scale * self.factor
+
+    def logits(
+        self, x: Float[Tensor, "*batch seq d_model"]
+    ) -> Float[Tensor, "*batch seq vocab"]:
+        """Return the dot product of each state with each rounded row."""
+        return self.product(x, self)
+
+
+def quantize_embeddings(
+    model: nn.Module,
+    *,
+    product: Callable[[Tensor, QuantizedLinear], Tensor] = rounded_product,
+) -> nn.Module:
+    """Turn every embedding into a `QuantizedEmbedding`, in place; tied ones stay tied.
+
+    Source: Dettmers et al. 2022, section 3.1.
+
+    Raises:
+        ValueError: if there is no embedding.
+    """
+    if not _replace(model, (Embedding,), partial(QuantizedEmbedding, product=product)):
+        raise ValueError(
+            "a model to quantize must have embeddings, got none in "
+            f"{type(model).__name__}"
+        )
+    return model
 
 
 def quantize_linears(
-    model: nn.Module, *, bits: int = 8, group_size: int | None = None
+    model: nn.Module,
+    *,
+    bits: int = 8,
+    group_size: int | None = None,
+    product: Callable[[Tensor, QuantizedLinear], Tensor] = rounded_product,
 ) -> nn.Module:
     """Turn every linear layer of a model into a `QuantizedLinear`, in place.
 
-    Embeddings, norms and biases keep their floats. Source: Dettmers et al. 2022,
-    section 3.
+    Embeddings, norms and biases keep their floats (`quantize_embeddings`). Source:
+    Dettmers et al. 2022, section 3.
 
     Raises:
         ValueError: if there is no linear layer, or the groups do not fit one.
     """
-    wrap = partial(QuantizedLinear, bits=bits, group_size=group_size)
+    wrap = partial(QuantizedLinear, bits=bits, group_size=group_size, product=product)
     if not _replace(model, (nn.Linear,), wrap):
         raise ValueError(
             "a model to quantize must have linear layers, got none in "
@@ -204,15 +294,21 @@ def _replace(
     wrap: Callable[[Any], nn.Module],
     names: Collection[str] | None = None,
 ) -> int:
-    """Put ``wrap(layer)`` in place of layers of these kinds; return how many."""
+    """Put ``wrap(layer)`` in place of layers of these kinds; return how many.
+
+    A layer in several places, as a tied embedding is, is wrapped once for all.
+    """
     found = [
-        (parent, name, layer)
-        for parent in model.modules()
-        for name, layer in parent.named_children()
-        if isinstance(layer, kinds) and (names is None or name in names)
+        (path, layer)
+        for path, layer in model.named_modules(remove_duplicate=False)
+        if path
+        and isinstance(layer, kinds)
+        and (names is None or path.rpartition(".")[2] in names)
     ]
-    for parent, name, layer in found:
-        setattr(parent, name, wrap(layer))
+    wrap_once = cache(wrap)
+    for path, layer in found:
+        parent, _, name = path.rpartition(".")
+        setattr(model.get_submodule(parent), name, wrap_once(layer))
     return len(found)
 
 

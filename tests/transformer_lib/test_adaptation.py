@@ -15,15 +15,19 @@ from torch import nn
 from transformer_book import pretrained
 from transformer_lib.adaptation import (
     LoRALinear,
+    QuantizedEmbedding,
     QuantizedLinear,
     add_lora,
     distillation_loss,
+    int8_product,
     merge_lora,
     pack_int4,
+    quantize_embeddings,
     quantize_linears,
     unpack_int4,
 )
 from transformer_lib.decoder import Decoder
+from transformer_lib.sampling import generate
 
 BARE = without_hook("transformer_lib/adaptation")
 TOKENS = draw_tokens(0, 3, 9)
@@ -218,7 +222,53 @@ def test_the_loss_teaches_the_student_only_and_equally_at_any_temperature():
     assert not distillation_loss(teacher, teacher).any()
 
 
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_product_of_integers_is_that_of_the_rounded_weight(bias):
+    base = nn.Linear(64, 40, bias=bias)
+    x = normal(0, 2, 3, 64)
+    fast = QuantizedLinear(base, product=int8_product)
+    error = (fast(x) - QuantizedLinear(base)(x)).norm() / fast(x).norm()
+    assert error <= torch.finfo(torch.bfloat16).eps  # x and the result are rounded
+
+
+def rounded_whole(net, **how):
+    return quantize_embeddings(quantize_linears(deepcopy(net), **how), **how)
+
+
+def test_a_tied_embedding_is_rounded_once_and_stays_tied():
+    base = model(Decoder, tiny(scale_embeddings=True))
+    net = rounded_whole(base)
+    assert isinstance(net.embedding, QuantizedEmbedding)
+    assert net.unembedding is net.embedding
+    table = deepcopy(base.embedding)
+    table.weight.data = net.embedding.weight
+    assert_near(net.embedding(TOKENS), table(TOKENS))
+    x = normal(0, 3, table.weight.shape[1], dtype=table.weight.dtype)
+    assert_near(net.embedding.logits(x), table.logits(x))
+
+
+def test_a_shipped_model_with_weights_of_a_byte_writes_the_same_200_tokens():
+    """From this prompt: where two tokens are nearly tied, bfloat16 alone may differ."""
+    base = pretrained.load("manual-lm")
+    prompt = torch.tensor([base.tokenizer.encode("\n\n")])
+    texts = [
+        torch.cat(list(generate(net, prompt, max_new_tokens=200))).tolist()
+        for net in (base.model, rounded_whole(base.model, product=int8_product))
+    ]
+    assert texts[0] == texts[1]
+
+
 def test_what_does_not_fit_is_refused():
+    x = normal(0, 1, 4)
+    for how, got in (
+        ({"bits": 4}, "4 bits and 6"),
+        ({"group_size": 2}, "8 bits and 12"),
+    ):
+        layer = BARE.QuantizedLinear(nn.Linear(4, 6), **how, product=BARE.int8_product)
+        with refused(f"one scale per output channel, got {got} scales for 6 channels"):
+            layer(x)
+    with refused("a model to quantize must have embeddings, got none in ReLU"):
+        BARE.quantize_embeddings(nn.ReLU())
     layer = nn.Linear(6, 4)
     for rank in (0, 5):
         with refused(f"rank must be from 1 to .* got rank={rank}, widths 6 and 4"):

@@ -61,7 +61,7 @@ class DecodingSession:
     ) -> None:
         self.model, self.tokens = model, tokens
         self.padding, self.source = padding, source
-        weight = model.embedding.weight
+        weight = next(model.parameters())
         self.cache: Cache = new_cache(
             model.config,
             len(tokens),
@@ -81,7 +81,7 @@ class DecodingSession:
         layer: LayerKind,
     ) -> "DecodingSession":
         """Continue prompts, of which the last ``lengths`` tokens are real."""
-        device, width = decoder.embedding.weight.device, prompts.shape[1]
+        device, width = next(decoder.parameters()).device, prompts.shape[1]
         padding = None
         if lengths is not None and bool((lengths < width).any()):
             absent = width - lengths.to(device)[:, None]
@@ -102,7 +102,7 @@ class DecodingSession:
         start_id: int,
     ) -> "DecodingSession":
         """Write targets, from the start token on, for sources that are read now."""
-        device = model.embedding.weight.device
+        device = next(model.parameters()).device
         sources = sources.to(device)
         mask = model.source_mask(
             sources, None if lengths is None else lengths.to(device)
@@ -165,8 +165,9 @@ def column_major(model: nn.Module) -> nn.Module:
     """Store every matrix column by column, in place; return the model.
 
     Shapes and numbers stay. A decoding step multiplies each matrix with a single
-    vector, which the CPU of `benchmarks` does faster this way round. Training gains
-    nothing by it.
+    vector, which some processors do faster this way round (`benchmarks`). A model in
+    training must stay as it is: a fused optimizer would read the moments that it
+    keeps in the old order.
     """
     for parameter in model.parameters():
         if parameter.ndim == 2:
