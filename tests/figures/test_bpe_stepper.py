@@ -200,7 +200,7 @@ def test_a_long_text_is_read_on_several_lines_and_the_tip_names_no_word(live):
     assert field.input_value() == text
     assert field.evaluate("node => node.scrollWidth <= node.clientWidth")
     assert field.bounding_box()["height"] > 60
-    tip = page.locator(".try").inner_text()
+    tip = page.locator(".steps").inner_text()
     assert "Step" in tip
     assert "“" not in tip
     assert "twenty" not in tip
@@ -336,7 +336,7 @@ def test_every_two_neighbors_are_apart(live, theme, forced):
 
 def test_a_phone_shows_step_words_and_pairs_above_the_sentence(live):
     phone = FINGER | {"width": 344, "height": 660}
-    page = live(BPEStepper(step=0), "<p>after</p>" * 60, **phone)
+    page = live(BPEStepper(step=0), "<p>after</p>" * 60, more=False, **phone)
     step = page.button("Step")
     step.evaluate("(node) => scrollTo(0, node.getBoundingClientRect().top - 64)")
     for _ in range(8):  # the button stands below a header of 56 pixels

@@ -91,7 +91,7 @@ SEEN = """([controls, panels]) => {
         (KVCacheStepper(), ".controls", 1, 4),
         (SamplingDesk(), ".controls", 1, 8),
         (Translator(), ".controls", 1, 4),
-        (TrainScrub(frame=3), ".walk", 2, 3),
+        (TrainScrub(frame=3), ".controls", 1, 3),
     ],
 )
 def test_the_picture_is_seen_above_the_sentence_from_each_control(

@@ -6,6 +6,7 @@ from keyboard import FOCUSED, RECORD, Walker
 from tab_stops import END, MORE, STEPS, STOPS
 from weights_page import MODELS, runs
 
+TERM = f"!!{FOCUSED}.closest('.term')"
 # What a reader presses; the second where the first finds the end of the list.
 KEYS = {
     "button": ["Enter"],
@@ -82,6 +83,8 @@ def answers(walker, stop, example):
         return switches(walker, "ariaPressed", "Enter", "Escape")
     if str(stop) == MORE:  # it is open
         return switches(walker, "parentNode.open", "Enter", "Space", start=True)
+    if walker.page.evaluate(TERM):
+        return switches(walker, "ariaExpanded", "Enter", "Escape")
     if stop.role == "DisclosureTriangle":
         return switches(walker, "parentNode.open", "Enter", "Space")
     if str(stop) in STEPS:

@@ -460,8 +460,8 @@ def test_the_reader_predicts_then_looks(live):
     hidden = page.get_by_text("hidden until you train", exact=True)
     answer = page.locator("text=420: below half the first copy")
     assert (hidden.count(), answer.count()) == (1, 0)
-    tip = page.locator(".try").inner_text()
-    assert "Drag the mark there first. Then train with the slider under" in tip
+    tip = page.locator(".steps").inner_text()
+    assert tip.index("Drag the mark") < tip.index("press Step, or drag over the curves")
     mark(page).focus()
     assert at_mark(page) == "none yet"
     predicted = said_of(TrainScrub(predicted=120))

@@ -473,7 +473,7 @@ def test_hostile_text_is_translated_and_stays_text():
 
 
 def field(page):
-    return page.get_by_label("English number (1 to 999,999 or words)")
+    return page.get_by_label("English number")
 
 
 def type_text(page, text):
@@ -492,7 +492,7 @@ def picture(page):
 
 def off(page):
     """The buttons that can do nothing now."""
-    buttons = page.locator(".walk button")
+    buttons = page.locator(".controls button")
     return buttons.evaluate_all(
         "all => all.filter(b => b.disabled).map(b => b.innerText)"
     )
@@ -523,7 +523,7 @@ def test_readers_numbers_are_translated_in_the_page(visit, put, disk):
 
 def test_the_lesson_look_then_write(live):
     page = live(Translator())
-    assert "each German piece" in page.locator(".try").first.inner_text()
+    assert "Type another number" in page.locator(".steps").inner_text()
     foot = page.locator(".foot")
     panel = page.locator(".panel", has_text="Next token")
     assert off(page) == ["Step", "All"]

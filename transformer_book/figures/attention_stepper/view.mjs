@@ -73,6 +73,7 @@ function build(ui) {
     });
   const on = step("Step", 1, LAST);
   on.classList.add("go");
+  map.node.classList.add("after");
   return {
     controls: [textField(ui), step("Back", -1, 0), on],
     more: [

@@ -39,7 +39,6 @@ function mergesSlider(ui) {
   return node;
 }
 
-/** Back and Step, last of the controls: on a phone they stand just above the words. */
 function walk(ui) {
   const button = (label, by) =>
     ui.button({
@@ -47,7 +46,9 @@ function walk(ui) {
       action: goBy(by),
       disabled: (state) => goBy(by)(state).step === shownStep(state).step,
     });
-  return h("div", { class: "walk" }, button("Back", -1), button("Step", 1));
+  const on = button("Step", 1);
+  on.classList.add("go");
+  return [button("Back", -1), on];
 }
 
 const EQUATION = [
@@ -107,9 +108,11 @@ function build(ui) {
   const made = picture("Learned", "made");
   const sizes = picture("Tokens in the text");
   return {
-    controls: [ownText(ui), mergesSlider(ui), walk(ui)],
+    controls: walk(ui),
+    more: [ownText(ui), mergesSlider(ui)],
+    picture: [text.node, pairs.node],
+    below: [made.node, sizes.node],
     formula: { equation: EQUATION, code },
-    picture: [pairs, text, made, sizes].map(({ node }) => node),
     draw(geometry) {
       const pair = geometry.pairOf(ui.active()) ?? geometry.now.pair;
       const isThere = pair && geometry.ranked.some(([other]) => isSame(other, pair));
@@ -124,9 +127,18 @@ function build(ui) {
 export default {
   name: "bpe_stepper",
   title: "Byte-pair encoding, merge by merge",
-  tip:
-    "press Step: the most frequent pair becomes one token. Which word of several letters " +
-    "is the first to become one token? Then type your own text: it starts with no merges.",
+  steps: [
+    {
+      say: "Press Step: the most frequent pair of neighbors becomes one token. Which pair will be next?",
+    },
+    {
+      say: "Every byte is a token of its own. Step on: which word of several letters becomes one token first?",
+      set: { step: 0, selected: [] },
+    },
+    {
+      say: "Under More, type your own text. It starts with no merges: which pair is the first to go?",
+    },
+  ],
   keys: "; in the pictures, + and − step",
   traits: ["text", "step", "selected"],
   layout,

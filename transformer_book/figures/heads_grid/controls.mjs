@@ -29,19 +29,16 @@ export function source(ui) {
   return [line, own];
 }
 
-export const switches = (ui) => [
-  ui.button({
+export function switches(ui) {
+  const go = ui.button({
     label: "Switch",
     text: (state) =>
       `Switch ${name(state.shown[0])} ${isOff(state, state.shown[0]) ? "on" : "off"}`,
     action: (state) => ({ off: switched(state, state.shown[0]) }),
-  }),
-  ui.button({
-    label: "All on",
-    disabled: ({ off }) => !off.length,
-    action: () => ({ off: [] }),
-  }),
-];
+  });
+  go.classList.add("go");
+  return [go];
+}
 
 function everyHead(state) {
   const [layers, heads] = sizeOf(state);
@@ -64,12 +61,26 @@ const compare = (ui) =>
     }),
   });
 
-/** What is not for the first look stands below the small maps. */
+const ENTROPY =
+  "How widely a head spreads its attention: 0 if each query attends to one key alone, " +
+  "large if it attends to many keys alike.";
+const INDUCTION =
+  "A head that attends to the token after an earlier copy of the current one, and so can " +
+  "continue what repeats.";
+
+/** What is not for the first look. */
 export function others(ui) {
   const still = ({ source: now }) => !runners.has(now); // nothing here could read others
   const reading = (ids) => ({ ids, tokens: ids.map(letter), pair: [] });
   return [
+    ui.button({
+      label: "All on",
+      disabled: ({ off }) => !off.length,
+      action: () => ({ off: [] }),
+    }),
     ui.select({ label: "Sort by", trait: "sort", options: SORTS }),
+    ui.term("entropy", ENTROPY),
+    ui.term("induction", INDUCTION),
     compare(ui),
     ui.slider({
       label: "Letters",

@@ -20,7 +20,7 @@ const LEVELS = 10; // shades of weights
 const SIGN = 7.6; // width of one monospace sign
 const SLANT = 0.72; // of a token's width, as high as it reaches when turned by 45°
 const SAID = { entropy: "entropy", previous: "previous", induction: "induction" };
-const TALL = 46; // of a bar with its words
+const TALL = 38; // of a bar with its words
 
 const round = (x) => Math.round(100 * x) / 100;
 
@@ -72,11 +72,10 @@ export function layout(state, room = 680, runner = runners.get(state.source)) {
   if (!known) return { state, room, waiting: true };
   const geometry = { state, room, ...known };
   const small = thumbnails(geometry, room);
-  const beside = room - small.width - 32;
   return {
     ...geometry,
     small,
-    bars: bars(geometry, beside < 240 ? room : beside),
+    bars: bars(geometry, room >= 560 ? small.width : room),
     half: room >= 560 ? Math.floor((room - 28) / 2) : room,
   };
 }
@@ -168,7 +167,7 @@ function thumbnails(geometry, room) {
   const { heads, columns: most } = geometry;
   let columns = most; // of a layer's heads, all or a part that divides them
   while (most % columns || columns * 64 > room) columns -= 1;
-  const step = Math.min(92, Math.floor(room / columns));
+  const step = Math.min(88, Math.floor(room / columns));
   const side = Math.min(78, step - 10);
   const tall = side + captionOf(side) + 12;
   const thumbs = heads.map((head, i) => {
@@ -222,13 +221,13 @@ function bars(geometry, room) {
         off,
         bar: {
           x: 0,
-          y: i * TALL + 20,
+          y: i * TALL + 18,
           width: round(Math.max(loss ? 1 : 0, long)),
-          height: 14,
+          height: 12,
         },
         texts: [
           [0, i * TALL + 9, label, strong ? null : "quiet"],
-          [long + 6, i * TALL + 27, loss === null ? nothing : number(loss), "strong"],
+          [long + 6, i * TALL + 24, loss === null ? nothing : number(loss), "strong"],
         ],
       };
     }),

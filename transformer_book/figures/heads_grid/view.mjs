@@ -87,7 +87,7 @@ function gallery(ui) {
     small = geometry.small;
     set(svg, { width: small.width, height: small.height });
     set(note, {
-      text: "L: layer, H: head, row: query. Framed: enlarged below",
+      text: "L: layer, H: head, row: query",
     });
     set(node, { style: `width:${small.width}px` });
     const index = (_, i) => i;
@@ -194,14 +194,14 @@ function build(ui) {
     mapPanel(ui, `${label}, queries by keys`),
   );
   const parts = [loss, all, ...maps];
+  const [selected, compared] = maps;
+  const left = h("div", {}, loss.node, all.node);
+  selected.node.classList.add("after");
   return {
     controls: switches(ui),
-    picture: [
-      loss.node,
-      all.node,
-      h("div", { class: "controls" }, others(ui), source(ui)),
-      ...maps.map(({ node }) => node),
-    ],
+    more: others(ui),
+    picture: [left, selected.node],
+    below: [compared.node, ...source(ui)],
     draw(geometry) {
       const { waiting, state } = geometry;
       for (const { node } of parts) set(node, { hidden: Boolean(waiting) });
@@ -222,9 +222,19 @@ function build(ui) {
 export default {
   name: "heads_grid",
   title: "Heads of a decoder",
-  tip:
-    "tap a map, then switch its head off and watch the loss. Three heads of layer 1 show the " +
-    "same stripe: do they matter equally? And the head without one?",
+  steps: [
+    {
+      say: "Each small map is one head. Switch the framed one off: how much does the loss on the second copy rise?",
+    },
+    {
+      say: "Three heads of layer 1 show the same stripe. Pick each, and switch it off alone: do they matter equally?",
+      set: { off: [] },
+    },
+    {
+      say: "Pick the head of layer 1 without a stripe. Predict the loss without it, then switch it off.",
+      set: { off: [] },
+    },
+  ],
   keys: ", Space on a map switches its head off",
   traits: [
     "source",

@@ -22,7 +22,8 @@ The figures' kit. A figure is a folder; its view.mjs exports what it is made of:
       controls: [ui.slider({ ... }), ...],    // nodes, in order: the main control
       more: [ui.toggle({ ... }), ...],        // the others, which wait under More
       picture: [panel.node],                  // nodes that hold SVG pictures
-      below: [panel.node],                    // optional: those below the sentence
+      below: [panel.node],                    // optional: those below the sentence, as is
+                                     // on a phone what of picture has the class "after"
       formula: { equation: [...], code: [...] },                 // optional
       draw: (geometry, view) => { ... },      // after every change; view = { hover, width }
     }),

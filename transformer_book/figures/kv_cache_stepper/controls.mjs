@@ -71,15 +71,20 @@ function bug(ui, { go }) {
   });
 }
 
-/** All that stand above the pictures; `line` says where the model is. */
-export function controls(ui, writer, walking, line) {
+/** What stands above the pictures, and what waits under More. */
+export function controls(ui, writer, walking) {
   const step = (label, by) =>
     ui.button({
       label,
       action: walking.go(by),
       disabled: (state) => walking.isOut(by, state),
     });
-  return [field(ui, writer), line, step("Back", -1), step("Step", 1), bug(ui, walking)];
+  const on = step("Step", 1);
+  on.classList.add("go");
+  return {
+    controls: [step("Back", -1), on],
+    more: [field(ui, writer), bug(ui, walking)],
+  };
 }
 
 /** Whose memory is shown; a held point stays, on the last line where a model has fewer. */

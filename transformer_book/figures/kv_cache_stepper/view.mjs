@@ -9,6 +9,12 @@ import { picture } from "./picture.mjs";
 import { SAME, pytorch, sentence, table } from "./text.mjs";
 
 const MODEL = "manual-lm";
+const PREFILL =
+  "Step 0: the model reads the whole prompt at once, which fills the cache. Each later " +
+  "step, a decode step, reads one token.";
+const HEADS =
+  "MHA, multi-head attention: each head has keys and values of its own. GQA, grouped-query: " +
+  "a few heads share them. MQA, multi-query: all heads do.";
 
 const locked = ({ selected }) => (selected.length ? selected : null);
 
@@ -86,10 +92,15 @@ function build(ui) {
   const costs = picture(ui, "All steps");
   const room = picture(ui, "Memory", { view: 2, label: "Memory against length" });
   room.node.prepend(memoryOf(ui));
+  const explain = ({ node }, word, explanation) =>
+    node.querySelector(".title").append(" ", ui.term(word, explanation));
+  explain(costs, "prefill", PREFILL);
+  explain(room, "kinds of heads", HEADS);
   return {
-    controls: controls(ui, writer, walking, line),
+    ...controls(ui, writer, walking),
+    picture: sides.nodes,
+    below: [...texts.nodes, legend, costs.node, room.node, line],
     formula,
-    picture: [...sides.nodes, ...texts.nodes, legend, costs.node, room.node],
     draw(geometry) {
       const { state, length, memories } = geometry;
       sides.draw(geometry);
@@ -111,7 +122,18 @@ function build(ui) {
 export default {
   name: "kv_cache_stepper",
   title: "Generating with and without a cache",
-  tip: "press Step and compare the two counts. Then switch on the bug.",
+  steps: [
+    {
+      say: "Press Step. Both sides write the same token: how many multiply-adds does each need?",
+    },
+    {
+      say: "Pale keys and values are kept, not computed again. Go Back to step 0: what is the cache good for there?",
+    },
+    {
+      say: "Each new token now gets position 0, as if it were the first. Press Step until the texts differ.",
+      set: { bug: true },
+    },
+  ],
   keys: "; + and − step on both sides",
   traits: [
     "prompt",

@@ -31,18 +31,14 @@ const writes = (ui) =>
 
 const off = (none) => (value) => (value === none ? "off" : String(value));
 
-/** The settings, in steps that a finger can hit. */
+const temperature = (ui) =>
+  ui.slider({ label: "Temperature", trait: "temperature", min: 0, max: 2, step: 0.1 });
+
+/** What cuts tokens off, in steps that a finger can hit. */
 const sliders = (ui) =>
   h(
     "div",
     { class: "sliders" },
-    ui.slider({
-      label: "Temperature",
-      trait: "temperature",
-      min: 0,
-      max: 2,
-      step: 0.1,
-    }),
     ui.slider({
       label: "top-k",
       min: 1,
@@ -77,7 +73,14 @@ function buttons(ui, now) {
     const [u] = heights(state.seed, state.drawn.length, 1);
     return { ...fresh, drawn: [...state.drawn, order[places(after, [u])[0]]] };
   };
-  return [
+  const hundred = ui.button({
+    label: "Draw 100",
+    text: ({ count }) => (count ? "Draw 100 more" : "Draw 100"),
+    action: ({ count }) => ({ count: count + 100 }),
+    disabled: (state) => state.count >= 1000 || source(state).problem,
+  });
+  hundred.classList.add("go");
+  const others = [
     ui.button({
       label: "Back",
       action: ({ drawn }) => ({ ...fresh, drawn: drawn.slice(0, -1) }),
@@ -89,12 +92,6 @@ function buttons(ui, now) {
       disabled: (state) => isFull(state) || source(state).problem,
     }),
     ui.button({
-      label: "Draw 100",
-      text: ({ count }) => (count ? "Draw 100 more" : "Draw 100"),
-      action: ({ count }) => ({ count: count + 100 }),
-      disabled: (state) => state.count >= 1000 || source(state).problem,
-    }),
-    ui.button({
       label: "Greedy trap",
       text: ({ trap }) => (trap ? "Close trap" : "Greedy trap"),
       action: ({ trap }) => ({ trap: !trap }),
@@ -102,13 +99,14 @@ function buttons(ui, now) {
         state.source !== MODEL || (!state.trap && answer(state)?.problem),
     }),
   ];
+  return { hundred, others };
 }
 
-/** All of them; `origin` and `text` are nodes of the figure. */
-export const controls = (ui, origin, text, now) => [
-  writes(ui),
-  ...origin,
-  sliders(ui),
-  ...buttons(ui, now),
-  text,
-];
+/** The main ones, and those that wait under More. */
+export function controls(ui, now) {
+  const { hundred, others } = buttons(ui, now);
+  return {
+    controls: [temperature(ui), hundred],
+    more: [...others, sliders(ui), writes(ui)],
+  };
+}

@@ -23,7 +23,9 @@ function build(ui) {
     if (own) own.hidden = source !== MODEL;
   });
   return {
-    controls: controls(ui, own ? [own, python] : [python], text.node, () => geometry),
+    ...controls(ui, () => geometry),
+    picture: [list.node],
+    below: [text.node, ...next.nodes, ...(own ? [own] : []), python],
     formula: {
       equation: [
         ["before", "softmax(logits)"],
@@ -41,7 +43,6 @@ function build(ui) {
         ")",
       ],
     },
-    picture: [...next.nodes, list.node],
     draw(now) {
       geometry = now;
       const { state, problem } = now;
@@ -64,9 +65,19 @@ function build(ui) {
 export default {
   name: "sampling_desk",
   title: "Sampling desk",
-  tip:
-    "press Draw 100; drag Temperature to 0, to 2, and back to 0.7. With top-k off " +
-    "and top-p at 0.8, how many tokens remain? Then press Greedy trap.",
+  steps: [
+    {
+      say: "These are the most likely next tokens. Press Draw 100: do the draws follow the filled bars?",
+    },
+    {
+      say: "Drag the temperature to 0, then to 2. When does one token take all, and when do rare tokens come?",
+      set: { count: 0, held: -1 },
+    },
+    {
+      say: "Nothing but top-p cuts now: the fewest tokens with 80 % of the probability stay. How many are they?",
+      set: { temperature: 1, top_k: 0, top_p: 0.8, min_p: 0, count: 0 },
+    },
+  ],
   traits: [
     "text",
     "drawn",

@@ -84,14 +84,15 @@ const masks = (ui) =>
         : {},
   });
 
+const hundredfold = ({ scores }, factor) => map2(scores, (x) => limit(x * factor));
+
 /** A hundred times the scores, so that a naive softmax overflows, and back. */
 const times100 = (ui) =>
   ui.button({
     label: "Scores × 100",
     text: (state) => (largest(state) > 10 ? "Scores ÷ 100" : "Scores × 100"),
     action: (state) => {
-      const factor = largest(state) > 10 ? 0.01 : 100;
-      return { scores: map2(state.scores, (x) => limit(x * factor)) };
+      return { scores: hundredfold(state, largest(state) > 10 ? 0.01 : 100) };
     },
   });
 
@@ -139,15 +140,15 @@ function build(ui) {
     label: "Weights, queries by keys",
     key,
   });
-  const heat = h("div", { class: "controls heat" }, temperature(ui));
-  /** Where the matrices are stacked, the weights are next to all that moves them. */
+  left.node.classList.add("after");
+  /** Where the matrices are stacked, the weights are next to what moves them. */
   const arrange = (stacked) => {
-    if (stacked === (heat.previousSibling === right.node)) return;
-    if (stacked) heat.before(right.node);
-    else left.node.after(right.node);
+    const [first, second] = stacked ? [right, left] : [left, right];
+    if (first.node.nextSibling !== second.node) first.node.after(second.node);
   };
   return {
-    controls: [
+    controls: [temperature(ui)],
+    more: [
       masks(ui),
       times100(ui),
       ui.choice({
@@ -169,7 +170,7 @@ function build(ui) {
       naive(ui),
     ],
     formula: { equation: (s) => formula(s).equation, code: (s) => formula(s).code },
-    picture: [heat, left.node, right.node],
+    picture: [left.node, right.node],
     draw: (geometry, view) => {
       const { rows, cols, frame } = geometry;
       arrange(Boolean(frame.tall));
@@ -192,10 +193,26 @@ function build(ui) {
 export default {
   name: "softmax_mask",
   title: "Softmax and mask",
-  tip:
-    "drag the temperature down to 0 and back. Put the mask after the softmax: which rows " +
-    "no longer sum to 1? Multiply the scores by 100 and switch to naive, which does not " +
-    "subtract the maximum.",
+  steps: [
+    {
+      say: "Drag the temperature to 0, then to 3. Which key keeps its weight, and which weights become alike?",
+    },
+    {
+      say: "The mask now comes after the softmax. Which rows no longer sum to 1? Why is the last one right?",
+      set: ({ mask }) => ({
+        order: "after",
+        temperature: 1,
+        mask: map2(mask, (_, r, c) => c <= r),
+      }),
+    },
+    {
+      say: "The scores are 100 times as large. Under More, tick naive: its exponentials overflow. How does the other avoid it?",
+      set: (state) => ({
+        order: "before",
+        scores: largest(state) > 10 ? state.scores : hundredfold(state, 100),
+      }),
+    },
+  ],
   keys: ", + and − change the score, Space masks the cell",
   traits: [
     "tokens",

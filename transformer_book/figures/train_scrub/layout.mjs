@@ -14,9 +14,9 @@ const MOST = 60; // steps of a record
 const LONGEST = 12; // tokens in one copy
 const SIGN = 7.6; // width of one monospace sign
 const LANE = 34; // middle of the lane for the prediction
-const LOSS = [80, 180]; // top and bottom of its strip
-const SCORE = [210, 266];
-const STAGE = SCORE[1] + 34; // middle of the names of stages
+const LOSS = [78, 162]; // top and bottom of its strip
+const SCORE = [192, 238];
+const STAGE = SCORE[1] + 32; // middle of the names of stages
 const KINDS = ["dashed", "solid"]; // of a strip's two curves
 const within = (x, low, high) => Math.min(high, Math.max(low, x));
 

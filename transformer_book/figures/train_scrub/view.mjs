@@ -1,5 +1,5 @@
 // TrainScrub: predict when a model learns to repeat, then drag its training step.
-import { fill, h, number, pad, panel, s, set, tokenText } from "../kit/index.mjs";
+import { fill, number, pad, panel, s, set, tokenText } from "../kit/index.mjs";
 import { course, onChange } from "./curves.mjs";
 import { layout, map, sample } from "./layout.mjs";
 import { goTo } from "./numbers.mjs";
@@ -62,7 +62,7 @@ function headMap(ui, which, title) {
 
 const locked = ({ selected }) => (selected.length ? selected : null);
 
-/** The training: under the curves, as the prediction comes first. */
+/** The training: its steps one by one, and the slider over all of them. */
 function training(ui) {
   const slider = ui.slider({
     label: "Training step",
@@ -76,35 +76,32 @@ function training(ui) {
   ui.bind(({ record }) =>
     set(slider.querySelector("input"), { max: record.steps.length - 1 }),
   );
-  const node = h(
-    "div",
-    { class: "controls walk" },
-    slider,
-    ui.button({
-      label: "Back",
-      action: goTo((k) => k - 1),
-      disabled: ({ frame }) => frame === 0,
-    }),
-    ui.button({
-      label: "Step",
-      action: goTo((k) => k + 1),
-      disabled: ({ frame, record }) => frame === record.steps.length - 1,
-    }),
-  );
-  return { node, draw() {} };
+  const back = ui.button({
+    label: "Back",
+    action: goTo((k) => k - 1),
+    disabled: ({ frame }) => frame === 0,
+  });
+  const on = ui.button({
+    label: "Step",
+    action: goTo((k) => k + 1),
+    disabled: ({ frame, record }) => frame === record.steps.length - 1,
+  });
+  on.classList.add("go");
+  return { controls: [back, on], more: [slider] };
 }
 
 function build(ui) {
   const parts = [
     course(ui),
-    training(ui),
     answers(),
     headMap(ui, 0, "Previous-token head"),
     headMap(ui, 1, "Induction head"),
   ];
+  const [curves, ...others] = parts.map(({ node }) => node);
   return {
-    controls: [],
-    picture: parts.map(({ node }) => node),
+    ...training(ui),
+    picture: [curves],
+    below: others,
     draw(geometry) {
       for (const { draw } of parts) draw(geometry);
     },
@@ -114,10 +111,17 @@ function build(ui) {
 export default {
   name: "train_scrub",
   title: "A training run, step by step",
-  tip:
-    "a model reads random tokens, then the same tokens again. At which training step will it predict " +
-    "the second copy? Drag the mark there first. Then train with the slider under the curves, which " +
-    "reveals the answer. Does it come gradually or suddenly?",
+  steps: [
+    {
+      say: "A model reads random tokens, then reads them again. When will it predict the copy? Drag the mark.",
+    },
+    {
+      say: "Now train: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
+    },
+    {
+      say: "Compare the two heads below the sentence. Which is ready first, and for which does the loss wait?",
+    },
+  ],
   keys: "; on the mark, arrows move your prediction",
   traits: ["record", "frame", "seen", "predicted", "selected"],
   layout,

@@ -24,7 +24,7 @@ export function field(ui, page) {
   });
   ui.bind(() => set(warning, { text: page.now.refusal || "" }));
   const node = ui.text({
-    label: "English number (1 to 999,999 or words)",
+    label: "English number",
     maxlength: LONGEST,
     get: ({ text }) => page.typed ?? text,
     set: (text) => {

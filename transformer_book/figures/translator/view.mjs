@@ -78,20 +78,23 @@ const viewChoice = (ui) =>
     ],
   });
 
-const WALKS = { "Start over": -MOST, Back: -1, Step: 1, All: MOST };
+/** Goes on by so many steps, or back. */
+const button = (ui, page, label, by) =>
+  ui.button({
+    label,
+    action: () => walk(by)(page.now),
+    disabled: () => (by < 0 ? !page.now.shown : page.now.done),
+  });
 
-const walks = (ui, page) =>
-  h(
-    "div",
-    { class: "walk" },
-    ...Object.entries(WALKS).map(([label, by]) =>
-      ui.button({
-        label,
-        action: () => walk(by)(page.now),
-        disabled: () => (by < 0 ? !page.now.shown : page.now.done),
-      }),
-    ),
-  );
+function walks(ui, page) {
+  const on = button(ui, page, "Step", 1);
+  on.classList.add("go");
+  return [button(ui, page, "Start over", -MOST), button(ui, page, "Back", -1), on];
+}
+
+const QUERIES_AND_KEYS =
+  "Q, a query: what the decoder looks for before it writes a token. K, a key: what a " +
+  "source token offers, encoded once. The better a query fits a key, the more it attends.";
 
 const formula = {
   equation: [
@@ -129,20 +132,19 @@ function build(ui, page) {
   const source = h("span");
   const coming = answering(ui, page);
   coming.prepend(source);
+  const stage = h("div");
+  likely.node.classList.add("after");
+  for (const { node } of [lined, mapped])
+    node.querySelector(".title").append(" ", ui.term("Q and K", QUERIES_AND_KEYS));
   return {
-    controls: [
-      ...field(ui, page),
-      headChoice(ui),
-      viewChoice(ui),
-      walks(ui, page),
-      said.node,
-    ],
+    controls: [...field(ui, page), ...walks(ui, page)],
+    more: [button(ui, page, "All", MOST), headChoice(ui), viewChoice(ui)],
+    picture: [said.node, stage, likely.node],
+    below: [coming],
     formula,
-    picture: [coming],
     draw(geometry, view) {
       const seen = geometry.state.view === "lines" ? lined : mapped;
-      if (!seen.node.parentNode)
-        coming.parentNode.replaceChildren(seen.node, likely.node, coming);
+      if (!seen.node.parentNode) stage.replaceChildren(seen.node);
       seen.draw(geometry, view);
       likely.draw(geometry);
       said.draw(geometry);
@@ -154,7 +156,19 @@ function build(ui, page) {
 const spec = {
   name: "translator",
   title: "Translation, token by token",
-  tip: "press Start over, then Step: what does the decoder attend to before it writes each German piece? Thick lines mean high attention. Why do those of 21 cross? And those of 345?",
+  steps: [
+    {
+      say: "English goes in, German comes out, and the thick lines cross. Type another number: do they always cross?",
+    },
+    {
+      say: "Nothing is written yet. Press Step: which English piece does the decoder attend to first?",
+      set: { text: "21", step: 0, selected: [] },
+    },
+    {
+      say: "German says five before forty. Press Step: where do the lines cross, and where not?",
+      set: { text: "345", step: 0, selected: [] },
+    },
+  ],
   keys: "; in the pictures, + and − step",
   traits: ["text", "answer", "step", "head", "view", "selected"],
   sentence,
