@@ -13,8 +13,7 @@ END = ["button Reset", "DisclosureTriangle ▸ Export", "DisclosureTriangle ▸ 
 
 def stops_of(example: list[str]) -> list[str]:
     """The stops of a figure, where `more` stands for what opens its other controls."""
-    stops = [MORE if stop == "more" else stop for stop in example]
-    return [*STEPS, *stops] if MORE in stops else stops
+    return [*STEPS, *(MORE if stop == "more" else stop for stop in example)]
 
 
 STOPS = {name: stops_of(example.stops) for name, example in EXAMPLES.items()}

@@ -547,14 +547,10 @@ def test_the_norm_switch_shows_the_other_stack_and_what_is_seen_is_explained(liv
     assert picture.get_attribute("aria-label") == caption.inner_text()
     assert root.get_attribute("d") == ""
     assert page.top_of(".foot") == before
-    note = page.locator(".title small").first.inner_text()
-    assert (
-        "at 0° more of the same, at 90° something new, beyond that it subtracts. "
-        in note
-    )
-    assert note.endswith("reads each depth as if it were the last")
-    tip = page.locator(".try").first.inner_text()
-    assert "the final answer (bold)?" in tip
+    said = page.get_by_role("note", include_hidden=True).all_text_contents()
+    assert "at 90°, something new; beyond that, it subtracts." in said[0]
+    assert said[1].startswith("It reads each depth as if it were the last: ")
+    assert "the final answer (bold)?" in page.locator(".steps").inner_text()
 
 
 END = """say => { const range = document.createRange();

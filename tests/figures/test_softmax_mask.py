@@ -239,39 +239,38 @@ def test_a_sum_beside_one_is_seen_to_be_none(live):
 
 
 TOPS = """() => Object.fromEntries(Object.entries({
-  select: "select", slider: "[type=range]", Weights: "[aria-label^=Weights]",
+  slider: "[type=range]", Weights: "[aria-label^=Weights]",
   Scores: "[aria-label^=Scores]", held: ".held", say: ".say" }).map(([name, css]) => {
     const box = document.querySelector(".tl-live").shadowRoot.querySelector(css)
       .getBoundingClientRect();
     return [name, [box.top, box.bottom]]; }))"""
 MIDDLES = """() => [...document.querySelector(".tl-live").shadowRoot
-  .querySelectorAll("select, [type=range], .picture [tabindex='0'], .held input")]
+  .querySelectorAll("[type=range], .picture [tabindex='0'], .held input")]
   .map((node) => node.getBoundingClientRect())
   .map(({ top, bottom }) => (top + bottom) / 2)"""
 
 
 def test_a_phone_shows_temperature_weights_scores_and_sentence_at_once(live):
-    page = live(SoftmaxMask(), **FINGER)
+    page = live(SoftmaxMask(), more=False, **FINGER)
     at = page.evaluate(TOPS)
     order = sorted(at, key=lambda name: at[name][0])
-    assert order == ["select", "Weights", "slider", "Scores", "held", "say"]
-    three_lines = 68
-    assert at["say"][0] + three_lines - at["Weights"][0] < 684 - 12
+    assert order == ["slider", "Weights", "say", "Scores", "held"]
+    assert at["held"][1] - at["slider"][0] < 684 + 60
     stops = page.evaluate(MIDDLES)  # Tab goes down
-    assert len(stops) == 6
+    assert len(stops) == 5
     assert stops == sorted(stops)
 
 
 def test_a_phone_shows_each_control_with_all_weights(live):
     page = live(SoftmaxMask(naive=True), **FINGER, reduced_motion="reduce")
     page.button("Scores × 100").tap()
+    page.locator("summary", has_text="More").tap()
     page.said()
     at = page.evaluate(TOPS)
     told = page.locator(".told").bounding_box()["height"]
     assert told > 80  # four lines
     seen = 660 - 56 - told  # between a sticky header and the sentence
-    assert at["Weights"][1] - at["select"][0] < seen - 100
-    assert at["slider"][1] - at["Weights"][0] < seen - 100
+    assert at["Weights"][1] - at["slider"][0] < seen
 
 
 def test_turned_a_phone_has_the_matrices_side_by_side_and_keeps_the_focus(live):

@@ -87,7 +87,10 @@ function build(ui) {
 export default {
   name: "figure_name",
   title: "Figure title",
-  tip: "drag the temperature down to 0.1: which bar takes all the weight?",
+  steps: [
+    { say: "Drag the temperature down to 0.1. Which bar takes all the weight?" },
+    { say: "Now the bars are nearly equal. Why?", set: { temperature: 3 } },
+  ],
   traits: ["scores", "temperature", "selected"],
   layout,
   sentence,

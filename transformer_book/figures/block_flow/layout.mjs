@@ -56,7 +56,7 @@ export function layout(state, room = 680) {
 function frame({ lengths, changes }, room) {
   const narrow = room < 560;
   const place = narrow
-    ? { tall: 47, middle: 40, half: 40, words: 96 }
+    ? { tall: 40, middle: 40, half: 40, words: 96 }
     : { tall: 40, middle: 222, half: 60, words: 412, added: 306 };
   const most = Math.max(...lengths, ...changes);
   const height = HEAD + place.tall * lengths.length;
@@ -120,7 +120,7 @@ function addition({ lengths, changes, cosines }, at, r, y) {
   const kind = KINDS[part(r)];
   const angle = degrees(cosines[r - 1]);
   const words = `+ ${number(changes[r - 1], 1)} at ${angle}°`;
-  if (narrow) return { paths: [], texts: [text(room - 4, y + 7, words, kind, "end")] };
+  if (narrow) return { paths: [], texts: [text(room - 4, y + 8, words, kind, "end")] };
   const length = 2 * unit * changes[r - 1];
   const edge = middle + unit * lengths[r - 1] + 3;
   return {
@@ -137,21 +137,19 @@ function addition({ lengths, changes, cosines }, at, r, y) {
 function lens(flow, at, r, y) {
   const { narrow, words, step } = at;
   const answer = leader(flow, -1);
-  const limit = Math.floor((step - (narrow ? 8 : 50)) / SIGN);
+  const limit = Math.floor((step - (narrow ? 44 : 50)) / SIGN);
   const bars = [];
   const texts = flow.top[r].flatMap(([token, p], i) => {
     const [x, strong] = [words + i * step, token === answer];
-    const [low, height] = narrow ? [y + 41, 5] : [y + 22, 10];
+    const [low, height] = narrow ? [y + 31, 5] : [y + 22, 10];
     const wide = Math.max(1, p * (step - 12));
     bars.push({ x, y: low, width: step - 12, height, class: "room" });
     bars.push({ x, y: low, width: wide, height, class: strong ? "answer" : "other" });
     const kind = strong ? "strong" : "";
-    const share = narrow
-      ? text(x, y + 35, brief(p), kind)
-      : text(x + step - 12, y + 12, brief(p), kind, "end");
+    const middle = y + (narrow ? 23 : 12);
     return [
-      text(x, y + (narrow ? 20 : 12), tokenText(token, limit), `token ${kind}`),
-      share,
+      text(x, middle, tokenText(token, limit), `token ${kind}`),
+      text(x + step - 12, middle, brief(p), kind, "end"),
     ];
   });
   return { bars, texts };
@@ -165,7 +163,7 @@ export function row({ flow, frame: at }, r) {
   const added = r ? addition(flow, at, r, y) : { paths: [], texts: [] };
   const read = lens(flow, at, r, y);
   const name = narrow
-    ? [text(words, y + 7, r ? `${block(r)} ${part(r)}` : "embedding", kind)]
+    ? [text(words, y + 8, r ? `${block(r)} ${part(r)}` : "embedding", kind)]
     : [
         text(64, y + 12, part(r), kind),
         ...(r % 2 ? [text(12, y + 12, `block ${block(r)}`, "quiet")] : []),

@@ -36,15 +36,22 @@ function drawRow({ children: [picture, cell] }, shape, label, is) {
   for (const rect of cell.children) set(rect, shape.box);
 }
 
+const ANGLES =
+  "At 0°, a layer adds more of the same; at 90°, something new; beyond that, it subtracts.";
+const LENS =
+  "It reads each depth as if it were the last: the final norm and the unembedding turn the " +
+  "stream into probabilities of the next token.";
+
 /** The stream: one tab stop, a row for each layer. */
 function streamView(ui) {
   const [paths, texts] = [s("g"), s("g")];
   const body = s("g", { role: "grid", "aria-label": "The stream, layer by layer" });
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, paths, texts), body);
   const { node, note } = panel("One token's stream", svg);
-  set(note, {
-    text: "each layer adds: at 0° more of the same, at 90° something new, beyond that it subtracts. The logit lens reads each depth as if it were the last",
-  });
+  set(note, { text: "each layer adds to it" });
+  node
+    .querySelector(".title")
+    .append(" ", ui.term("angles", ANGLES), " ", ui.term("logit lens", LENS));
   let count = 1;
   const cells = grid(node, {
     size: () => [count, 1],
@@ -101,13 +108,14 @@ function build(ui) {
   const views = [tokenChoice(ui), streamView(ui), stackView(ui)];
   const [tokens, stream, random] = views;
   return {
-    controls: [...promptField(ui), origin(ui), tokens.node],
+    controls: [tokens.node],
+    more: promptField(ui),
     formula: {
       equation: (state) => formula(flowOf(state)),
       code: ["lens = ", ["stream", "model.unembedding.logits(model.stack.norm(x))"]],
     },
     picture: [stream.node],
-    below: [random.node], // the live sentence speaks of the stream
+    below: [random.node, origin(ui)], // the live sentence speaks of the stream
     draw(geometry) {
       for (const { draw } of views) draw(geometry);
     },
@@ -117,9 +125,18 @@ function build(ui) {
 export default {
   name: "block_flow",
   title: "One token's residual stream",
-  tip:
-    "which layer brings in the final answer (bold)? Follow another token, or type a prompt. In the random stack " +
-    "below, switch to post-norm: does the stream still grow?",
+  steps: [
+    {
+      say: "Read down: each layer adds to one token's stream. Which layer brings in the final answer (bold)?",
+    },
+    {
+      say: "Follow another token. Is its answer found in an earlier layer, or in a later one?",
+    },
+    {
+      say: "In the random stack below the sentence, switch to post-norm. Does the stream still grow?",
+      set: { residual: "pre" },
+    },
+  ],
   traits: ["prompt", "position", "source", "flow", "residual", "stacks", "selected"],
   layout,
   sentence,

@@ -79,5 +79,5 @@ export function trainingSlider(ui) {
     set(input, { value: String(steps.indexOf(step)) });
     set(shown, { text });
   });
-  return h("div", { class: "walk" }, node, about);
+  return { training: node, about };
 }

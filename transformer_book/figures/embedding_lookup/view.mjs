@@ -133,14 +133,24 @@ function build(ui) {
       ["one-hot", "one-hot × W"],
     ],
   });
+  const { training, about } = trainingSlider(ui);
+  const [stage, later] = [h("div"), h("div")];
   return {
-    controls: [own, by, note],
+    controls: [own, training, note],
+    more: [by],
     formula: {
       equation: (state) => FORMULAS[state.view].equation(),
       code: (state) => FORMULAS[state.view].code(state),
     },
-    picture: [whole.node, trainingSlider(ui), below.node],
+    picture: [stage],
+    below: [later, about],
     draw(geometry) {
+      // a phone shows the nearest words first: the table is as long as its vocabulary
+      const [first, second] = geometry.room < 480 ? [below, whole] : [whole, below];
+      if (first.node.parentNode !== stage) {
+        stage.append(first.node);
+        later.append(second.node);
+      }
       whole.draw(geometry, ui.active());
       below.draw(geometry, ui.active());
     },
@@ -150,9 +160,18 @@ function build(ui) {
 export default {
   name: "embedding_lookup",
   title: "Embedding lookup",
-  tip:
-    "scroll down, choose “ten” under “Nearest to”, and drag Training to the start. Which words " +
-    "move close to it as you drag back? Then type your own words.",
+  steps: [
+    {
+      say: "Type other number words. Each word copies its row of the table W: which rows do you get?",
+    },
+    {
+      say: "Drag Training to the start and back. Which words move close to “ten”, below the sentence?",
+      set: ({ words }) => ({ selected: [Math.max(0, words.indexOf("ten")), 0] }),
+    },
+    {
+      say: "Under More, choose one-hot × W: a product that picks the same rows. Which of the two is less work?",
+    },
+  ],
   traits: [
     "words",
     "groups",

@@ -87,7 +87,7 @@ function gallery(ui) {
     small = geometry.small;
     set(svg, { width: small.width, height: small.height });
     set(note, {
-      text: "L: layer, H: head, row: query",
+      text: "L: layer, H: head, row: query. Framed: enlarged",
     });
     set(node, { style: `width:${small.width}px` });
     const index = (_, i) => i;

@@ -92,19 +92,27 @@ function linkOf(spec, data, el) {
 
 /** Puts what a figure has built, and the steps that lead to it, into the frame. */
 function fill(part, spec, ui, built) {
-  const { controls, more: others, picture, below, formula: equation } = built;
+  const { controls, more: others, below, formula: equation } = built;
   part.controls.append(...controls);
-  part.controls.classList.toggle("main", Boolean(spec.steps));
   if (others?.length) part.controls.append(more(others));
-  part.picture.append(...picture);
   if (below) part.below.append(...below);
   else part.below.remove();
   if (equation) part.formula.replaceWith(formula(ui, equation));
   else part.formula.remove();
-  if (!spec.steps) return;
   const strip = steps(ui, spec.name, spec.steps);
   part.steps.replaceWith(strip.node);
   part.foot.append(strip.again);
+}
+
+const NARROW = 480; // pixels: a phone
+
+/** Panels of the class "after" stand below the sentence where none is beside another. */
+function arrange({ picture, later }, { picture: panels }, width) {
+  const isLater = (node) => width < NARROW && node.classList.contains("after");
+  const moved = panels.filter(isLater);
+  if (picture.hasChildNodes() && moved.length === later.children.length) return;
+  picture.append(...panels.filter((node) => !isLater(node)));
+  later.replaceChildren(...moved);
 }
 
 /** What stands below a figure: Reset, what a reader takes away, the data table. */
@@ -143,9 +151,10 @@ const RESET = "Reset restores it.";
 const REMAKE = "It was stored this way; create it again in Python.";
 
 /** Says why a figure cannot be drawn, in the place of all that would be wrong; or null. */
-function explain({ error, controls, picture, told, below }, others, why) {
+function explain({ error, controls, picture, told, later, below }, others, why) {
   const hidden = why !== null;
-  for (const node of [controls, picture, told, below, ...others]) set(node, { hidden });
+  const all = [controls, picture, told, later, below, ...others];
+  for (const node of all) set(node, { hidden });
   set(error, {
     hidden: !hidden,
     text: hidden ? `This figure cannot be drawn: ${why}` : "",
@@ -194,6 +203,7 @@ function mount(spec, css, model, el) {
   const link = linkOf(spec, data, el);
   const { menu, table } = footer(spec, ui, { part, link, geometry: () => geometry });
   fill(part, spec, ui, built);
+  arrange(part, built, view.width);
 
   const fits = (state) => canDraw(spec, state, view.width);
   function paint() {
@@ -202,6 +212,7 @@ function mount(spec, css, model, el) {
       if (!fresh) geometry = spec.layout(state, view.width);
       fresh = true;
       ui.update(state);
+      arrange(part, built, view.width);
       built.draw(geometry, view);
       say(part.say, spec.sentence(geometry, ui.active()));
       table.draw(() => spec.table(geometry));

@@ -5,11 +5,12 @@ import { h, set } from "./dom.mjs";
 export function frame(spec) {
   const say = h("p", { class: "say", role: "status", "aria-live": "polite" });
   const parts = {
-    steps: h("p", { class: "try" }, h("b", { text: "Try this: " }), spec.tip),
+    steps: h("div"),
     error: h("p", { class: "error", role: "alert", hidden: true }),
-    controls: h("div", { class: "controls" }),
+    controls: h("div", { class: "controls main" }),
     picture: h("div", { class: "picture" }),
     told: h("div", { class: "told" }, say),
+    later: h("div", { class: "picture later" }),
     below: h("div", { class: "picture below" }),
     formula: h("div"),
     keys: h(

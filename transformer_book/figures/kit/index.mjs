@@ -20,7 +20,7 @@ The figures' kit. A figure is a folder; its view.mjs exports what it is made of:
     rest: (state) => [row, col],              // optional: active if nothing else is
     build: (ui) => ({
       controls: [ui.slider({ ... }), ...],    // nodes, in order: the main control
-      more: [ui.toggle({ ... }), ...],        // the others, which wait under More
+      more: [ui.toggle({ ... }), ...],        // optional: the others, which wait under More
       picture: [panel.node],                  // nodes that hold SVG pictures
       below: [panel.node],                    // optional: those below the sentence, as is
                                      // on a phone what of picture has the class "after"

@@ -98,8 +98,8 @@ function build(ui) {
   explain(room, "kinds of heads", HEADS);
   return {
     ...controls(ui, writer, walking),
-    picture: sides.nodes,
-    below: [...texts.nodes, legend, costs.node, room.node, line],
+    picture: [...sides.nodes, ...texts.nodes],
+    below: [legend, costs.node, room.node, line],
     formula,
     draw(geometry) {
       const { state, length, memories } = geometry;

@@ -27,17 +27,19 @@ function shiftButtons(ui) {
         : "",
     }),
   );
+  const on = ui.button({ label: "+ 5", ...shiftBy(5) });
+  on.classList.add("go");
   return h(
     "div",
     { class: "control", role: "group", "aria-label": "Shift both by 5" },
     h("span", { class: "name", text: "Shift both by 5", "aria-hidden": "true" }),
     ui.button({ label: "− 5", ...shiftBy(-5) }),
-    ui.button({ label: "+ 5", ...shiftBy(5) }),
+    on,
     why,
   );
 }
 
-/** How fast the clocks turn, so it stands with them. */
+/** How fast the clocks turn. */
 const baseSlider = (ui) =>
   ui.slider({
     label: "Base",
@@ -105,7 +107,6 @@ function dials(ui) {
   const svg = s("svg", {}, faces, s("g", { role: "grid", "aria-label": label }, row));
   const { node, note } = panel("Clocks", svg);
   set(note, { text: "Q solid, K dashed; + 5 turns every hand" });
-  svg.parentNode.after(h("div", { class: "controls" }, baseSlider(ui)));
   const size = () => [1, row.children.length];
   const cells = grid(node, {
     size,
@@ -176,8 +177,10 @@ function product() {
 function build(ui) {
   const said = readout();
   const parts = [said, dials(ui), positionTrack(ui, said), product()]; // the clocks near + 5
+  const [readings, faces, ...others] = parts.map(({ node }) => node);
   return {
     controls: [shiftButtons(ui)],
+    more: [baseSlider(ui)],
     formula: {
       equation: [
         "dot product = Σ ",
@@ -194,7 +197,8 @@ function build(ui) {
         ["key", "apply_rotary(k, n).T", "key"],
       ],
     },
-    picture: parts.map(({ node }) => node),
+    picture: [readings, faces],
+    below: others,
     draw(geometry) {
       for (const { draw } of parts) draw(geometry, ui.active());
     },
@@ -204,9 +208,17 @@ function build(ui) {
 export default {
   name: "rope_rotor",
   title: "RoPE rotor",
-  tip:
-    "press + 5: m and n grow, but the dot product stays the same. Then drag Q alone and watch " +
-    "the dot move along the curve.",
+  steps: [
+    {
+      say: "Press + 5: both positions grow, and every hand turns. What happens to the dot product?",
+    },
+    {
+      say: "Below the sentence, drag Q alone. How does the dot move along the curve?",
+    },
+    {
+      say: "Pick the slowest clock. Under More, drag the base to 10: how often does that pair turn now?",
+    },
+  ],
   keys: "; on Q or K, arrows move it by 1, Page Up and Page Down by 5",
   traits: ["query", "key", "m", "n", "base", "pair"],
   layout,

@@ -24,8 +24,8 @@ function build(ui) {
   });
   return {
     ...controls(ui, () => geometry),
-    picture: [list.node],
-    below: [text.node, ...next.nodes, ...(own ? [own] : []), python],
+    picture: [...next.nodes, list.node],
+    below: [text.node, ...(own ? [own] : []), python],
     formula: {
       equation: [
         ["before", "softmax(logits)"],

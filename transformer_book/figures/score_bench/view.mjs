@@ -99,7 +99,18 @@ function weights(ui) {
   return { node, draw };
 }
 
-/** Weights of random vectors, below the controls that change them and the histograms. */
+const width = (ui) =>
+  ui.slider({
+    label: "Width d",
+    min: 1,
+    max: 9,
+    step: 1,
+    format: (power) => String(2 ** power),
+    get: ({ width }) => Math.log2(width),
+    set: (power) => ({ width: 2 ** power }),
+  });
+
+/** Weights of random vectors. */
 function random(ui) {
   const shown = weights(ui);
   const node = h(
@@ -109,23 +120,6 @@ function random(ui) {
       "p",
       { class: "title" },
       h("b", { text: `${COUNT} random queries, ${COUNT} random keys` }),
-    ),
-    h(
-      "div",
-      { class: "controls" },
-      ui.slider({
-        label: "Width d",
-        min: 1,
-        max: 9,
-        step: 1,
-        format: (power) => String(2 ** power),
-        get: ({ width }) => Math.log2(width),
-        set: (power) => ({ width: 2 ** power }),
-      }),
-      ui.button({
-        label: "Draw again",
-        action: ({ seed }) => ({ seed: (seed % 1000) + 1 }),
-      }),
     ),
     shown.node,
   );
@@ -138,8 +132,16 @@ function random(ui) {
 
 function build(ui) {
   const parts = [onePair(ui), random(ui), manyScores()];
+  const [pair, drawn, many] = parts.map(({ node }) => node);
+  drawn.classList.add("after");
   return {
-    controls: [],
+    controls: [width(ui)],
+    more: [
+      ui.button({
+        label: "Draw again",
+        action: ({ seed }) => ({ seed: (seed % 1000) + 1 }),
+      }),
+    ],
     formula: {
       equation: [
         ["score", "q · k = |q| |k| cos(angle)"],
@@ -150,7 +152,8 @@ function build(ui) {
       ],
       code: [["plain", "scores = q @ k.T"], "   ", ["scaled", "scores / math.sqrt(d)"]],
     },
-    picture: parts.map(({ node }) => node),
+    picture: [pair, drawn],
+    below: [many],
     draw(geometry) {
       for (const { draw } of parts) draw(geometry);
     },
@@ -160,9 +163,18 @@ function build(ui) {
 export default {
   name: "score_bench",
   title: "Score bench",
-  tip:
-    "drag Q around K: when is the score 0? Then drag the width to 512: without dividing by √d, " +
-    "one key takes nearly all the weight.",
+  steps: [
+    {
+      say: "Drag Q around K. Where is the score 0, and where is it largest?",
+    },
+    {
+      say: "Drag the width to 512. Without dividing by √d, how much of the weight does one key take?",
+    },
+    {
+      say: "Under More, draw again a few times. Does the division help only with these vectors?",
+      set: { width: 512 },
+    },
+  ],
   keys: "; on Q or K, arrows move its tip by 0.1, Page Up and Page Down by 1, Home and End to the edge",
   traits: ["query", "key", "width", "seed", "held"],
   layout,

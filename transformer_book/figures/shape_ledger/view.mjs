@@ -51,18 +51,18 @@ function build(ui) {
     all,
   ];
   let stage = null;
+  const [model, batch, length, width, ...others] = sizes(ui, seen.typed);
+  const wrong = ui.toggle({ label: "wrong reshape: view alone", trait: "wrong" });
   return {
-    controls: [
-      h("div", { class: "sizes" }, ...sizes(ui, seen.typed)),
-      seen.node,
-      ui.toggle({ label: "wrong reshape: view alone", trait: "wrong" }),
-    ],
+    controls: [h("div", { class: "sizes" }, model, length, width)],
+    more: [h("div", { class: "sizes" }, batch, ...others), wrong],
     formula: {
       equation: ({ tied }) =>
         tied ? formula.equation : [...formula.equation, " + ", ["end", "V d"]],
       code: formula.code,
     },
-    picture: [all.node],
+    picture: [seen.node],
+    below: [all.node],
     draw(geometry) {
       stage ??= all.node.parentNode;
       seen.draw(geometry);
@@ -83,9 +83,18 @@ function build(ui) {
 export default {
   name: "shape_ledger",
   title: "Shapes, parameters and compute of a decoder",
-  tip:
-    "double T and watch the bytes of the scores under the fields; double d and watch the " +
-    "parameters. Then switch on the wrong reshape: which number changes?",
+  steps: [
+    {
+      say: "Double the tokens T. Which of the three numbers below grows to four times what it was?",
+    },
+    {
+      say: "Now double the width d. Which number grows most, and which stays as it is?",
+    },
+    {
+      say: "Heads are now split by view alone, which is wrong. Which number below changes, and who would notice?",
+      set: { wrong: true },
+    },
+  ],
   traits: [...Object.keys(RANGES), "tied", "wrong", "selected"],
   layout,
   sentence,

@@ -5,7 +5,7 @@ import { changes, watched } from "./text.mjs";
 /** The change and what it did, beside the fields: what was before is not of the state. */
 export function watch() {
   const [said, list] = [h("p", { class: "said" }), h("dl")];
-  const node = h("div", { class: "watch" }, list, said);
+  const node = h("div", { class: "watch panel" }, list, said);
   const sizes = ({ state }) =>
     JSON.stringify({ ...state, selected: null, wrong: null });
   let before, now, from, last;

@@ -144,6 +144,7 @@ function build(ui) {
   /** Where the matrices are stacked, the weights are next to what moves them. */
   const arrange = (stacked) => {
     const [first, second] = stacked ? [right, left] : [left, right];
+    if (first.node.parentNode !== second.node.parentNode) return; // the kit moved one
     if (first.node.nextSibling !== second.node) first.node.after(second.node);
   };
   return {
