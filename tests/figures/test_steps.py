@@ -13,8 +13,8 @@ WINDOWS = {
 }
 NO_STORAGE = """Object.defineProperty(window, "localStorage", {
   get() { throw new DOMException("denied", "SecurityError"); } });"""
-# How far below the figure's top its main control begins, and its first picture ends with
-# the sentence below it.
+# How far below the top of the figure its main control begins, and its picture ends
+# with the sentence below it.
 NEEDED = """() => {
   const root = document.querySelector(".tl-live").shadowRoot;
   const { top } = root.querySelector(".fig").getBoundingClientRect();
@@ -112,7 +112,8 @@ def test_each_term_opens_its_explanation_in_the_window(live, name, options):
             button.press("Enter")
         expect(note).to_be_visible()
         assert button.get_attribute("aria-expanded") == "true"
-        left, _, right, _ = edges(note)
+        left, top, right, _ = edges(note)
+        assert edges(button).bottom - 12 <= top  # below its word
         assert 0 <= left < right <= page.viewport_size["width"]
         assert page.wide() <= page.viewport_size["width"]
         button.press("Escape")
