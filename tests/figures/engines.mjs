@@ -46,6 +46,8 @@ const SEEN = `({
 const GRID = `${ROOT}.querySelector("[data-row][tabindex='0']").focus()`;
 const FIELD = `${ROOT}.querySelector("input[type=text], textarea").select()`;
 const BUTTON = `${ROOT}.querySelector(".controls button:enabled").focus()`;
+const MORE = `${ROOT}.querySelectorAll(".controls > details")
+  .forEach((more) => (more.open = true))`;
 const PAINTED = `new Promise((done) => requestAnimationFrame(() => done(true)))`;
 const goTo = (nth) =>
   `(globalThis.used = document.querySelectorAll(".tl-figure")[${nth}]).scrollIntoView()`;
@@ -128,6 +130,7 @@ async function use(browser, what, { model, keys, typed }) {
   await until(browser, READY, `${what} must be alive`);
   if (model) await until(browser, RUNS, `${what} must run its model`);
   const opened = await seen(browser);
+  await browser.run(MORE);
   await browser.run(GRID);
   for (const key of keys) await browser.press(key);
   const moved = await seen(browser);

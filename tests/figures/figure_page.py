@@ -311,9 +311,10 @@ class Visit:
         return self.page.locator(css).evaluate("node => node.offsetTop")
 
     def follow(self, link: str) -> "Visit":
-        """Go where a link leads, and wait until the figure is alive."""
+        """Go where a link leads, wait until the figure is alive, and open its More."""
         self.page.goto(link)
         self.page.wait_for_selector(READY)
+        self.open_more()
         return self
 
     def open_more(self) -> None:

@@ -423,7 +423,7 @@ def panels(page):
 
 def test_a_typed_text_is_answered_in_the_page(live):
     page = live(SamplingDesk())
-    note = page.locator(".picture .title small").last
+    note = page.locator(".picture:not(.below) .title small").last
     assert note.inner_text() == "outlined before, filled after"
     for text in ("An exception", "The value of the", *HOSTILE.values(), "If the"):
         said = type_text(page, text)
@@ -436,7 +436,7 @@ def test_a_typed_text_is_answered_in_the_page(live):
     assert type_text(page, "").startswith(NO_TEXT)
     assert page.get_by_label("Your text").input_value() == ""
     assert note.inner_text() == "for another text"
-    told = page.locator(".controls .title small")
+    told = page.locator(".below .title small")
     assert told.inner_text() == "The text is empty: type one."
     assert type_text(page, "If the") == said_of(SamplingDesk("If the"))
     assert note.inner_text() == "outlined before, filled after"
@@ -469,7 +469,7 @@ def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(live):
 @pytest.mark.parametrize("width", [360, 1280])
 def test_tokens_are_counted_and_nothing_is_empty_below_the_text(live, width):
     page = live(SamplingDesk(), width=width, height=800)
-    panel = page.locator(".controls .panel")
+    panel = page.locator(".below .panel")
     top = page.button("Draw 1").bounding_box()["y"]
     for said in ("0 tokens added", "1 token added", "2 tokens added"):
         assert panel.locator("small").inner_text() == said
@@ -484,7 +484,7 @@ def test_draws_extend_the_text_and_back_takes_them_away(live):
     page = live(SamplingDesk(seed=4))
     start = page.said()
     said = page.push("Draw 1", 3)
-    assert page.locator(".controls rect.piece").count() == 3
+    assert page.locator(".below rect.piece").count() == 3
     desk, drawn = SamplingDesk(seed=4), []
     for u in itertools.islice(draws(4), 3):
         desk.drawn = drawn
@@ -596,6 +596,7 @@ def test_pythons_numbers_ask_for_no_model(visit, put):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.open(put(own([2.0, 1.0, 0.0]).html()))
+    page.open_more()
     assert page.get_by_text("These numbers come from Python.").is_visible()
     assert is_off(page, "Greedy trap") == [True]
     assert page.push("Draw 1").startswith(
@@ -634,13 +635,13 @@ def test_a_finger_can_do_what_is_to_be_tried(live):
     stay = "12 tokens remain; at temperature 0.7 they had 82 % of the probability"
     assert stay in page.said()
     top = page.locator(".sliders").bounding_box()["y"]
-    bars = page.locator(".picture .panel:visible").bounding_box()
+    bars = page.locator(".picture:not(.below) .panel:visible").bounding_box()
     assert bars["y"] + bars["height"] - top < 740  # seen together
     page.button("Greedy trap").tap()
     want.trap = True
     assert trap_shuts(page) == trapped(want)
     top = page.button("Close trap").bounding_box()["y"]
-    opened = page.locator(".picture .panel:visible").all()
+    opened = page.locator(".picture:not(.below) .panel:visible").all()
     titles = [panel.locator("b").inner_text().strip() for panel in opened]
     assert titles == ["Greedy", "Sampled", "Next token"]
     sampled = opened[1].bounding_box()

@@ -460,7 +460,7 @@ def test_the_reader_predicts_then_looks(live):
     hidden = page.get_by_text("hidden until you train", exact=True)
     answer = page.locator("text=420: below half the first copy")
     assert (hidden.count(), answer.count()) == (1, 0)
-    tip = page.locator(".steps").inner_text()
+    tip = page.locator(".steps").text_content()
     assert tip.index("Drag the mark") < tip.index("press Step, or drag over the curves")
     mark(page).focus()
     assert at_mark(page) == "none yet"

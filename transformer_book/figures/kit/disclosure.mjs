@@ -27,12 +27,17 @@ export function term(root, word, explanation) {
     set(note, { hidden: !on });
     set(button, { "aria-expanded": String(on) });
   };
+  const onkeydown = (event) => {
+    if (event.key !== "Escape" || note.hidden) return;
+    event.stopPropagation(); // what is around it stays open
+    open(false);
+  };
   const button = h("button", {
     type: "button",
     text: word,
     "aria-expanded": "false",
     onclick: () => open(note.hidden),
-    onkeydown: ({ key }) => key === "Escape" && open(false),
+    onkeydown,
   });
   const node = h("span", { class: "term" }, button, note);
   root.addEventListener("click", ({ target }) => node.contains(target) || open(false));

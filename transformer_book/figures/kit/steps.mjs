@@ -75,6 +75,7 @@ export function steps(ui, name, list) {
   });
   ui.onReset(() => go(0));
   go(0);
-  place(!closedOnes().includes(name));
+  if (list.length) place(!closedOnes().includes(name));
+  else node.hidden = again.hidden = true; // a figure that needs no lead
   return { node, again };
 }
