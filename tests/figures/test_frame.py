@@ -54,7 +54,7 @@ def figure(name):
 def test_the_sentence_is_in_sight_while_a_control_is_used(live, figure):
     page = live(figure, **PHONE)
     used = page.locator(".fig .controls").locator(
-        "button:enabled, input:enabled:not([type=radio]), .options label"
+        "button:enabled:not(.term *), input:enabled:not([type=radio]), .options label"
     )
     for i in range(min(6, used.count())):
         if used.nth(i).is_visible() and used.nth(i).is_enabled():
@@ -126,7 +126,7 @@ def test_reset_is_promised_only_where_it_helps(live, figure, name):
 def test_escape_closes_what_was_opened_and_reset_takes_back_what_was_copied(
     live, figure
 ):
-    page = live(figure)
+    page = live(figure, more=False)
     place = "node => [node.offsetLeft, node.offsetTop]"
     for part in ("Export", "Data table"):
         head = page.locator("summary", has_text=part)

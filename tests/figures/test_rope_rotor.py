@@ -261,8 +261,8 @@ def test_before_is_the_state_before_a_key_was_pressed_however_long(live):
 
 
 def test_a_phone_shows_shift_product_and_clocks_then_lanes_and_curve(live):
-    phone = FINGER | {"width": 344, "height": 660}
-    page = live(RoPERotor(), "<p>after</p>" * 60, **phone)  # as in the book at 360
+    phone = FINGER | {"width": 344, "height": 660}  # as in the book at 360
+    page = live(RoPERotor(), "<p>after</p>" * 60, more=False, **phone)
     shift = page.button("+ 5")
     shift.evaluate("(node) => scrollTo(0, node.getBoundingClientRect().top - 64)")
     shift.tap()  # it stands below a header of 56 pixels

@@ -219,18 +219,15 @@ def test_halves_are_named_at_the_axis_and_scores_beyond_it_are_counted(live):
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_what_changes_the_charts_stands_between_them_and_the_arrows(live, width):
-    page = live(ScoreBench(), width=width, height=900)
+def test_the_width_stands_above_the_weights_and_the_arrows(live, width):
+    page = live(ScoreBench(), more=False, width=width, height=900)
     random = page.get_by_role("group", name="Random vectors")
     assert random.inner_text().startswith("32 random queries, 32 random keys")
     group, weights = edges(random), edges(page.get_by_role("grid"))
-    plane = edges(page.locator(".picture svg").first)
-    for control in (page.slider("Width d"), page.button("Draw again")):
-        at = edges(control)
-        assert group.top < at.top
-        assert 0 < weights.top - at.bottom < 120
+    plane = edges(page.locator("svg", has=page.locator(".tip")).first)
+    assert 0 < weights.top - edges(page.slider("Width d")).bottom < 140
     if width == 360:
-        assert plane.bottom <= group.top
+        assert group.bottom <= plane.top
     else:  # side by side
         plane, weights, histograms = map(edges, page.locator(".panel").all()[:3])
         assert plane.top == group.top
@@ -242,12 +239,12 @@ def test_a_phone_shows_the_width_and_the_weights_at_once(live):
     phone = FINGER | {"width": 344, "height": 684}
     page = live(ScoreBench([-3, -3], [3, 3], width=512), **phone)
     page.said()
-    picture = page.locator(".picture svg")
+    arrows = page.locator("svg", has=page.locator(".tip"))
     weights = edges(page.locator("svg", has=page.get_by_role("grid")))
     histograms = edges(page.locator("svg[aria-label^=Histograms]"))
     assert weights.bottom - edges(page.slider("Width d")).top <= 684
     assert weights.bottom <= histograms.top
-    plane, score = edges(picture.first), edges(picture.first.locator("text.strong"))
+    plane, score = edges(arrows), edges(arrows.locator("text.strong"))
     assert plane.left <= score.left  # the widest: 4.24 × 4.24 × cos 180° ≈ -18.00
     assert score.right <= plane.right
 
@@ -326,7 +323,7 @@ def test_every_width_fits(live, width):
 @pytest.mark.parametrize("corner", [-3, 3])
 def test_a_tip_at_the_edge_is_whole(live, corner):
     page = live(ScoreBench([corner, corner], [corner, -corner]), **FINGER)
-    plane = edges(page.locator(".picture svg").first)
+    plane = edges(page.locator("svg", has=page.locator(".tip")))
     for knob in map(edges, page.locator(".knob").all()):
         assert plane.left <= knob.left
         assert plane.top <= knob.top

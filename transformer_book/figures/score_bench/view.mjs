@@ -133,7 +133,7 @@ function random(ui) {
 function build(ui) {
   const parts = [onePair(ui), random(ui), manyScores()];
   const [pair, drawn, many] = parts.map(({ node }) => node);
-  drawn.classList.add("after");
+  pair.classList.add("after");
   return {
     controls: [width(ui)],
     more: [
@@ -165,14 +165,14 @@ export default {
   title: "Score bench",
   steps: [
     {
-      say: "Drag Q around K. Where is the score 0, and where is it largest?",
-    },
-    {
       say: "Drag the width to 512. Without dividing by √d, how much of the weight does one key take?",
     },
     {
-      say: "Under More, draw again a few times. Does the division help only with these vectors?",
+      say: "Under More, draw again a few times. Does dividing by √d help with every draw?",
       set: { width: 512 },
+    },
+    {
+      say: "A score says how well two vectors agree. Drag Q around K: where is it 0, and where is it largest?",
     },
   ],
   keys: "; on Q or K, arrows move its tip by 0.1, Page Up and Page Down by 1, Home and End to the edge",

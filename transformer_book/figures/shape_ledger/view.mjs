@@ -44,13 +44,8 @@ function build(ui) {
     node: text,
     draw: ({ state }) => set(text, { text: unnoticed(state) }),
   };
-  const parts = [
-    why,
-    pieces("✗ view alone", true),
-    pieces("✓ view, transpose", false),
-    all,
-  ];
-  let stage = null;
+  const parts = [why, pieces("✗ view alone", true), pieces("✓ view, transpose", false)];
+  const stage = h("div", { class: "pieces" });
   const [model, batch, length, width, ...others] = sizes(ui, seen.typed);
   const wrong = ui.toggle({ label: "wrong reshape: view alone", trait: "wrong" });
   return {
@@ -61,12 +56,12 @@ function build(ui) {
         tied ? formula.equation : [...formula.equation, " + ", ["end", "V d"]],
       code: formula.code,
     },
-    picture: [seen.node],
+    picture: [stage, seen.node],
     below: [all.node],
     draw(geometry) {
-      stage ??= all.node.parentNode;
       seen.draw(geometry);
-      const shown = geometry.state.wrong ? parts : [all];
+      all.draw(geometry);
+      const shown = geometry.state.wrong ? parts : [];
       join(
         stage,
         shown,
