@@ -7,7 +7,7 @@ figure has one, is here.
 from figure_examples import EXAMPLES
 
 MORE = "DisclosureTriangle ▾ More"
-STEPS = ["button Next", "button ✕ Close these steps"]
+STEPS = ["button Next", "button ✕ Close these hints"]
 END = ["button Reset", "DisclosureTriangle ▸ Export", "DisclosureTriangle ▸ Data table"]
 
 

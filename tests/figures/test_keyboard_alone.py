@@ -60,7 +60,7 @@ def leads(walker, stop):
         return before.startswith("1 of ") and after.startswith("2 of ")
     press("Enter")
     closed = strip.is_hidden()
-    again = walker.page.get_by_role("button", name="Show the steps")
+    again = walker.page.get_by_role("button", name="Show the hints")
     again.press("Enter")
     back = strip.is_visible()
     strip.get_by_role("button", name="Close").focus()

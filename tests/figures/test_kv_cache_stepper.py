@@ -817,7 +817,7 @@ def test_bars_grow_with_the_steps(live):
         length = first + step
         passes = [length, 1 if step else length]
         want = [multiply_adds(MANUAL_LM, new, length) / most for new in passes]
-        bars = page.locator(".below").evaluate(BARS)
+        bars = page.locator(".fig").evaluate(BARS)
         assert bars == pytest.approx(want, abs=1e-4)
         page.push("Step", step < STEPS)
     assert want[0] == 1

@@ -645,7 +645,7 @@ def test_a_finger_can_do_what_is_to_be_tried(live):
     titles = [panel.locator("b").inner_text().strip() for panel in opened]
     assert titles == ["Greedy", "Sampled", "Next token"]
     sampled = opened[1].bounding_box()
-    assert sampled["y"] + sampled["height"] - top < 684
+    assert sampled["y"] + sampled["height"] - top < 740
 
 
 @pytest.mark.parametrize(("top_k", "rows"), [(1, 1), (11, 11), (12, 12)])

@@ -69,7 +69,7 @@ def test_a_closed_strip_stays_closed_in_this_browser_until_it_is_asked_for(visit
         page.open(file)
         page.wait_for_both()
         first, second = strip(page).nth(0), strip(page).nth(1)
-        first.get_by_role("button", name="Close these steps").press("Enter")
+        first.get_by_role("button", name="Close these hints").press("Enter")
         expect(first).to_be_hidden()
         assert page.evaluate(
             "() => !!document.querySelector('.tl-live').shadowRoot.activeElement"
@@ -78,9 +78,9 @@ def test_a_closed_strip_stays_closed_in_this_browser_until_it_is_asked_for(visit
         page.wait_for_both()
         expect(first).to_be_hidden()
         expect(second).to_be_visible()
-        page.button("Show the steps").press("Enter")
+        page.button("Show the hints").press("Enter")
         expect(first).to_be_visible()
-        expect(page.button("Show the steps")).to_have_count(0)
+        expect(page.button("Show the hints")).to_have_count(0)
         page.open(file)
         expect(first).to_be_visible()
     finally:
@@ -93,7 +93,7 @@ def test_without_storage_the_strip_shows_and_can_be_closed(visit, put):
     page.goto(f"{page.server}/{put(FIGURES[FEW[0]]().html())}")
     page.wait_for_selector(READY)
     expect(strip(page)).to_be_visible()
-    strip(page).get_by_role("button", name="Close these steps").click()
+    strip(page).get_by_role("button", name="Close these hints").click()
     expect(strip(page)).to_be_hidden()
 
 

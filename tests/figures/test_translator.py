@@ -487,7 +487,7 @@ def warning(page):
 
 
 def picture(page):
-    return page.locator(".picture").first.inner_html()
+    return page.locator(".picture svg").first.inner_html()
 
 
 def off(page):

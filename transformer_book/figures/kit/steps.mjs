@@ -58,19 +58,19 @@ export function steps(ui, name, list) {
   };
   const node = h(
     "div",
-    { class: "steps", role: "group", "aria-label": "First steps" },
+    { class: "steps", role: "group", "aria-label": "Hints" },
     h("p", { "aria-live": "polite" }, ...lines),
     next,
     h("button", {
       type: "button",
       text: "✕",
-      "aria-label": "✕ Close these steps",
+      "aria-label": "✕ Close these hints",
       onclick: () => show(false),
     }),
   );
   const again = h("button", {
     type: "button",
-    text: "Show the steps",
+    text: "Show the hints",
     onclick: () => show(true),
   });
   ui.onReset(() => go(0));

@@ -19,7 +19,7 @@ import { MODEL, ROOM, answer, continuations } from "./model.mjs";
 import { counts, others, reshape } from "./numbers.mjs";
 
 export const SIGNS = 300; // of a text
-const rowsOf = (room) => (room < 500 ? 8 : 12); // tokens that are listed
+const ROWS = 12; // tokens that are listed
 const TALL = 24;
 const SIGN = 7.6; // width of one monospace sign at 12.5 px
 const LINE = 24;
@@ -78,9 +78,8 @@ export function layout(state, room = 680) {
   const shares = reshape(from.logits, state);
   const drawn = counts(shares.after, state);
   const place = shares.order.indexOf(state.held);
-  const rows = rowsOf(room);
-  const listed = shares.order.slice(0, rows).map((_, i) => i);
-  if (place >= rows) listed[rows - 1] = place;
+  const listed = shares.order.slice(0, ROWS).map((_, i) => i);
+  if (place >= ROWS) listed[ROWS - 1] = place;
   const trap = state.trap && state.source === MODEL && (continuations(state) ?? {});
   const geometry = { ...from, ...shares, state, drawn, listed, room, trap };
   return { ...geometry, frame: frame(geometry) };
@@ -101,9 +100,7 @@ export function frame({ room, state }) {
     small,
     end: room - right,
     x: scale([0, 1], [left, room - right]),
-    rows: rowsOf(room),
-    bottom: 20 + rowsOf(room) * TALL, // of the lines
-    height: rowsOf(room) * TALL + 46,
+    height: ROWS * TALL + 46,
   };
 }
 
@@ -171,10 +168,12 @@ export function row(geometry, place, r) {
   };
 }
 
+const BOTTOM = 20 + ROWS * TALL; // of the lines
+
 /** What the other tokens have together, below the lines. */
-function otherTexts({ frame: { left, room, bottom }, state }, rest) {
+function otherTexts({ frame: { left, room }, state }, rest) {
   if (!rest.n) return [];
-  const y = bottom + 14;
+  const y = BOTTOM + 14;
   const stay = rest.gone === rest.n ? "all cut off" : `${rest.n - rest.gone} remain`;
   const shares = `${short(rest.before)} → ${short(rest.after)}`;
   const texts = [
@@ -188,7 +187,7 @@ function otherTexts({ frame: { left, room, bottom }, state }, rest) {
 }
 
 /** The line below which tokens are cut off, and what cuts the first of them; or nothing. */
-function cutOff({ frame: { end, room, rows }, cut, listed }, rest) {
+function cutOff({ frame: { end, room }, cut, listed }, rest) {
   const allGone = rest.n && rest.gone === rest.n;
   const ends = [...listed.map((i) => cut[i]), allGone ? cut.at(-1) : ""];
   const first = ends.findIndex(Boolean);
@@ -196,7 +195,7 @@ function cutOff({ frame: { end, room, rows }, cut, listed }, rest) {
   const y = 20 + first * TALL - 0.5;
   const text = {
     x: end - 4,
-    y: y + (first < rows ? 13 : -11),
+    y: y + (first < ROWS ? 13 : -11),
     text: `✂ ${ends[first]}`,
     class: "strong",
     "text-anchor": "end",
@@ -207,7 +206,7 @@ function cutOff({ frame: { end, room, rows }, cut, listed }, rest) {
 
 /** What stands around the rows: the axis, the line of the cut, all other tokens. */
 export function around(geometry) {
-  const { x, bottom } = geometry.frame;
+  const { x } = geometry.frame;
   const rest = others(geometry);
   const cut = cutOff(geometry, rest);
   const axis = [0, 0.5, 1].map((part) => ({
@@ -218,7 +217,7 @@ export function around(geometry) {
     "text-anchor": part ? "middle" : "start",
   }));
   return {
-    raster: axis.map((at) => `M${at.x} 18V${bottom}`).join(""),
+    raster: axis.map((at) => `M${at.x} 18V${BOTTOM}`).join(""),
     cut: cut.path,
     texts: [...axis, ...cut.texts, ...otherTexts(geometry, rest)],
   };
