@@ -1,8 +1,9 @@
-"""Generation with the cache: beside Hugging Face, the memory's limit, and no cache."""
+"""Generation: beside Hugging Face, the limit of memory, and no cache."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 
@@ -11,8 +12,13 @@ from torch import Tensor
 from transformers import GPT2LMHeadModel
 
 from benchmarks.harness import Action, Report
+from transformer_lib.adaptation import (
+    int8_product,
+    quantize_embeddings,
+    quantize_linears,
+)
 from transformer_lib.blocks import Config
-from transformer_lib.cache import new_cache
+from transformer_lib.cache import StaticCache, new_cache
 from transformer_lib.checkpoints import to_hf
 from transformer_lib.decoder import GPT2_SMALL, Decoder
 from transformer_lib.sampling import column_major, generate
@@ -46,7 +52,7 @@ def twin(model: Decoder, attention: str = "sdpa") -> GPT2LMHeadModel:
     peer.load_state_dict(state, strict=False)
     peer.tie_weights()
     peer.set_attn_implementation(attention)
-    return peer.to(next(model.parameters()).device).eval()
+    return peer.to(next(model.parameters())).eval()
 
 
 def prompt(model: Decoder, length: int = PROMPT) -> Tensor:
@@ -59,8 +65,8 @@ def prompt(model: Decoder, length: int = PROMPT) -> Tensor:
 
 
 def ours(model: Decoder, tokens: Tensor) -> list[int]:
-    """Generate greedily with our cache."""
-    return [int(t) for t in generate(model, tokens, max_new_tokens=NEW)]
+    """Generate greedily with our cache; return the first row."""
+    return [int(t[0]) for t in generate(model, tokens, max_new_tokens=NEW)]
 
 
 @torch.inference_mode()
@@ -72,18 +78,18 @@ def uncached(model: Decoder, tokens: Tensor) -> list[int]:
     return tokens[0, -NEW:].tolist()
 
 
-def theirs(peer: GPT2LMHeadModel, tokens: Tensor) -> list[int]:
+def theirs(peer: GPT2LMHeadModel, tokens: Tensor, new: int = NEW) -> list[int]:
     """Generate greedily by Hugging Face's own `generate`."""
     out = peer.generate(
         tokens,
         attention_mask=torch.ones_like(tokens),
-        max_new_tokens=NEW,
-        min_new_tokens=NEW,
+        max_new_tokens=new,
+        min_new_tokens=new,
         do_sample=False,
         pad_token_id=0,
         eos_token_id=None,
     )
-    return out[0, -NEW:].tolist()
+    return out[0, -new:].tolist()
 
 
 def peers(repeats: int = 9) -> Report:
@@ -113,42 +119,132 @@ def peers(repeats: int = 9) -> Report:
     return report
 
 
-def bandwidth(repeats: int = 9) -> Report:
-    """Compare with the speed at which the weights can be read at all.
+def first_token(model: Decoder, tokens: Tensor) -> int:
+    """Return the first new token."""
+    return int(next(generate(model, tokens, max_new_tokens=1)))
 
-    One token needs every weight once. The limit is what matrix-vector products of
-    the same shapes take, and nothing else, in the order of memory that is faster.
-    """
-    model, columns = decoder(GPT2_SMALL), column_major(decoder(GPT2_SMALL))
-    matrices = [p for p in columns.parameters() if p.ndim == 2]
-    used = [p for p in matrices if p is not columns.stack.positions.table.weight]
-    vectors = [torch.ones(p.shape[1], device=p.device) for p in used]
-    bytes_read = sum(p.nbytes for p in used)
-    tokens, peer = prompt(model, 1), twin(model)
-    assert ours(model, tokens)[:8] == theirs(peer, tokens)[:8]
 
-    def read() -> None:
+def in_bytes(model: Decoder) -> Decoder:
+    """Return a copy whose weights are int8, those of the embedding included."""
+    copy = quantize_linears(deepcopy(model), product=int8_product)
+    return quantize_embeddings(copy, product=int8_product)  # type: ignore[return-value]
+
+
+def compiled_steps(model: Decoder) -> Callable[[Tensor], list[int]]:
+    """Return a greedy generator whose steps are one compiled graph."""
+    step = torch.compile(model.forward, fullgraph=True)
+
+    @torch.no_grad()
+    def run(tokens: Tensor) -> list[int]:
+        weight = next(model.parameters())
+        cache = new_cache(
+            model.config,
+            len(tokens),
+            tokens.shape[1] + NEW,
+            dtype=weight.dtype,
+            device=weight.device,
+            layer=StaticCache,
+        )
+        logits, chosen = model(tokens, cache=cache), []
         for _ in range(NEW):
-            for matrix, vector in zip(used, vectors, strict=True):
-                torch.mv(matrix, vector)
+            tokens = logits[:, -1].argmax(-1, keepdim=True)
+            chosen.append(tokens)
+            logits = step(tokens, cache=cache)
+        return torch.cat(chosen, dim=1)[0].tolist()
 
+    return run
+
+
+def read_bytes(model: Decoder) -> int:
+    """Count the bytes of what every step must read: matrices, without positions."""
+    tables = [*model.parameters(), *model.buffers()]
+    matrices = {t.data_ptr(): t.nbytes for t in tables if t.ndim == 2}
+    positions = getattr(model.stack.positions, "table", None)
+    return sum(matrices.values()) - (
+        0 if positions is None else positions.weight.nbytes
+    )
+
+
+def probes(device: torch.device) -> tuple[dict[str, Action], dict[str, int]]:
+    """Return two ways of reading much memory once, and the bytes of each."""
+    matrix = torch.ones(8192, 16384, device=device)
+    vector = torch.ones(16384, device=device)
     actions: dict[str, Action] = {
-        "reading the weights": read,
-        "ours, cached": partial(ours, model, tokens),
-        "ours, cached, column-major": partial(ours, columns, tokens),
-        "Hugging Face generate": partial(theirs, peer, tokens),
+        "reading, product": partial(torch.mv, matrix, vector),
+        "reading, sum": matrix.sum,
+    }
+    return actions, dict.fromkeys(actions, matrix.nbytes)
+
+
+def many(
+    name: str,
+    config: Config,
+    batch: int,
+    *,
+    compiled: Collection[str] = (),
+    repeats: int = 9,
+) -> Report:
+    """Compare dtypes, layouts and Hugging Face; each step must read all weights once.
+
+    The limit is the speed at which this run could read memory at all.
+    """
+    model = decoder(config)
+    half, small = deepcopy(model).bfloat16(), in_bytes(model)
+    models = {
+        "float32": model,
+        "float32, column-major": column_major(deepcopy(model)),
+        "bf16": half,
+        "int8 weights": small,
+    }
+    tokens = prompt(model).expand(batch, -1)
+    reading, sizes = probes(tokens.device)
+    actions: dict[str, Action] = dict(reading)
+    bytes_read: dict[str, float] = {}
+    for kind, one in models.items():
+        actions[f"ours, {kind}"] = partial(ours, one, tokens)
+        bytes_read[f"ours, {kind}"] = NEW * read_bytes(one)
+        peers: dict[str, Action] = {}
+        if kind in ("float32", "bf16"):
+            peers[f"Hugging Face, {kind}"] = partial(theirs, twin(one), tokens)
+        if kind in compiled:
+            peers[f"ours, {kind}, compiled"] = partial(compiled_steps(one), tokens)
+        actions |= peers
+        bytes_read |= dict.fromkeys(peers, NEW * read_bytes(one))
+    assert actions["ours, float32"]() == actions["Hugging Face, float32"]()
+    count = sum(p.numel() for p in model.parameters())
+    report = Report(
+        f"generation, {name}, batch {batch}",
+        f"{NEW} greedy tokens after a prompt of {PROMPT}, {count / 1e6:.0f} million "
+        "parameters. Share of the limit: bytes of weights a step must read, over the "
+        "speed at which this run reads memory.",
+    )
+    work = {name: batch * NEW if name in bytes_read else 1 for name in actions}
+    report.time(actions, work, "tokens", repeats=repeats, warmup=1)
+    for kind in ("float32", "bf16"):
+        peer = f"Hugging Face, {kind}"
+        for row in (row for row in report.rows if row.startswith(f"ours, {kind}")):
+            report.compare(f"{row} / {peer}", row, peer)
+    report.compare(
+        "ours, int8 weights / ours, bf16", "ours, int8 weights", "ours, bf16"
+    )
+    report.limit(bytes_read, sizes)
+    return report
+
+
+def waiting(repeats: int = 15) -> Report:
+    """Compare the time to the first token after a prompt of 512, at ten million."""
+    model = decoder(TEN_MILLION)
+    peer, tokens = twin(model), prompt(model, 512)
+    actions: dict[str, Action] = {
+        "ours": partial(first_token, model, tokens),
+        "Hugging Face generate": partial(theirs, peer, tokens, 1),
     }
     report = Report(
-        "generation at the limit of memory",
-        f"GPT-2 of 124 million parameters, {bytes_read / 1e6:.0f} MB of matrices for "
-        f"each of {NEW} tokens after a prompt of one, batch 1, float32.",
+        "time to first token",
+        "A prompt of 512, batch 1, float32, ten million parameters.",
     )
-    report.time(actions, NEW, "tokens", repeats=repeats, warmup=1)
-    for name in list(actions)[1:]:
-        report.compare(f"share of the limit, {name}", name, "reading the weights")
-    report.facts["GB/s of the limit"] = round(
-        NEW * bytes_read / report.rows["reading the weights"].median / 1e9, 2
-    )
+    report.time(actions, 512, "tokens", repeats=repeats)
+    report.compare("ours / Hugging Face", "ours", "Hugging Face generate")
     return report
 
 
@@ -195,6 +291,12 @@ def positions(repeats: int = 25) -> Report:
     return report
 
 
-def measure() -> list[Report]:
-    """Return all reports on generation."""
-    return [peers(), positions(), bandwidth()]
+def measure() -> Iterator[Report]:
+    """Yield all reports on generation."""
+    yield peers()
+    yield positions()
+    yield waiting()
+    yield many("10 million", TEN_MILLION, 1, compiled=("float32", "bf16"))
+    for batch in (8, 32):
+        yield many("10 million", TEN_MILLION, batch)
+    yield many("124 million", replace(GPT2_SMALL, dropout=0.0), 1, repeats=5)

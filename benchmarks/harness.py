@@ -20,6 +20,7 @@ import torch
 
 RESULTS = Path(__file__).parent / "results"
 PEERS = ("torch", "transformers", "tokenizers", "x-transformers")
+SECONDS = 20
 Action = Callable[[], object]
 
 
@@ -49,15 +50,18 @@ class Report:
     def time(
         self,
         actions: Mapping[str, Action],
-        work: float,
+        work: float | Mapping[str, float],
         unit: str,
         *,
         repeats: int,
         warmup: int = 2,
     ) -> None:
-        """Time all actions in turn, each of which does so much work."""
+        """Time all actions in turn; each does so much work, or its own amount."""
         timed = rounds(actions, repeats=repeats, warmup=warmup)
-        self.rows = {name: Row(times, work, unit) for name, times in timed.items()}
+        amounts = work if isinstance(work, Mapping) else dict.fromkeys(actions, work)
+        self.rows = {
+            name: Row(times, amounts[name], unit) for name, times in timed.items()
+        }
 
     def compare(self, title: str, ours: str, theirs: str) -> None:
         """Tell how many times faster ours is, round by round.
@@ -71,6 +75,17 @@ class Report:
         ]
         low, middle, high = quartiles(per_work)
         self.ratios[title] = {"median": middle, "lower": low, "upper": high}
+
+    def limit(self, bytes_read: Mapping[str, float], probes: Mapping[str, int]) -> None:
+        """Tell each row's share of the speed at which this run could read memory.
+
+        A row must read so many bytes. The probes, also rows, do nothing but read.
+        """
+        speed = max(size / self.rows[name].median for name, size in probes.items())
+        self.facts["GB/s of the limit"] = round(speed / 1e9, 2)
+        for name, size in bytes_read.items():
+            share = size / speed / self.rows[name].median
+            self.facts[f"share of the limit, {name}"] = round(share, 3)
 
 
 def quartiles(values: list[float]) -> tuple[float, float, float]:
@@ -102,9 +117,17 @@ def synchronize() -> None:
 def rounds(
     actions: Mapping[str, Action], *, repeats: int, warmup: int = 2
 ) -> dict[str, list[float]]:
-    """Time all actions in turn, again and again; the first rounds do not count."""
+    """Time all actions in turn, again and again; the first rounds do not count.
+
+    Slow actions get fewer rounds: none begins after `SECONDS`, once there are five.
+    """
     times: dict[str, list[float]] = {name: [] for name in actions}
+    began = time.perf_counter()
     for turn in range(warmup + repeats):
+        if turn == warmup:
+            began = time.perf_counter()
+        if turn >= warmup + 5 and time.perf_counter() - began > SECONDS:
+            break
         for name, action in actions.items():
             synchronize()
             start = time.perf_counter()
