@@ -16,6 +16,9 @@ from torch import Tensor, nn
 from transformer_lib.cache import quantize
 from transformer_lib.embeddings import Embedding, rows_of
 
+FEW = 16
+"""Up to so many vectors, reading the weights takes most of a product's time."""
+
 
 class LoRALinear(nn.Module):
     """A frozen linear layer, plus ``up @ down`` of rank ``rank``, which trains.
@@ -103,7 +106,8 @@ def int8_product(x: Tensor, layer: "QuantizedLinear") -> Tensor:
     """Return `rounded_product` from the integers themselves: (x @ numbersᵀ) * scale.
 
     PyTorch's kernel reads a byte per weight, where the definition writes and reads
-    four more. It multiplies in bfloat16, whatever the dtype of x.
+    four more. It multiplies in bfloat16, whatever the dtype of x. It is made for few
+    vectors: more than `FEW`, as those of a prompt, are left to the definition.
 
     Raises:
         ValueError: if the integers are not int8, or a channel has not one scale.
@@ -115,6 +119,8 @@ def int8_product(x: Tensor, layer: "QuantizedLinear") -> Tensor:
             f"{len(layer.numbers)} channels"
         )
     flat = x.reshape(-1, x.shape[-1]).bfloat16()
+    if len(flat) > FEW:
+        return rounded_product(x, layer)
     scale = layer.scale.flatten().bfloat16()
     out = torch._weight_int8pack_mm(flat, layer.numbers, scale)
     out = out.view(*x.shape[:-1], -1).to(x.dtype)

@@ -228,7 +228,9 @@ def test_the_product_of_integers_is_that_of_the_rounded_weight(bias):
     x = normal(0, 2, 3, 64)
     fast = QuantizedLinear(base, product=int8_product)
     error = (fast(x) - QuantizedLinear(base)(x)).norm() / fast(x).norm()
-    assert error <= torch.finfo(torch.bfloat16).eps  # x and the result are rounded
+    assert 0 < error <= torch.finfo(torch.bfloat16).eps  # x and result are rounded
+    many = normal(1, 17, 64)
+    assert fast(many).equal(QuantizedLinear(base)(many))
 
 
 def rounded_whole(net, **how):
