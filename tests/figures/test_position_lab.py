@@ -465,7 +465,7 @@ def test_no_positions_say_so_instead_of_an_empty_picture(live):
     labs = [PositionLab("none", view=view) for view in VIEWS[:3]]
     page = live(*labs, width=320, height=6000)
     said = re.compile("all positions are alike: without a mask, order is invisible.")
-    expect(page.locator(".picture:not(.later, .below)")).to_have_text([said] * 3)
+    expect(page.locator(".picture:not(.follows, .below)")).to_have_text([said] * 3)
     expect(page.locator(".picture svg")).to_have_count(3)
     assert all(said.search(still) for still in with_stills([x.html() for x in labs]))
 

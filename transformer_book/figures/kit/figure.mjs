@@ -107,12 +107,12 @@ function fill(part, spec, ui, built) {
 const NARROW = 480; // pixels: a phone
 
 /** Panels of the class "after" stand below the sentence where none is beside another. */
-function arrange({ picture, later }, { picture: panels }, width) {
-  const isLater = (node) => width < NARROW && node.classList.contains("after");
-  const moved = panels.filter(isLater);
-  if (picture.hasChildNodes() && moved.length === later.children.length) return;
-  picture.append(...panels.filter((node) => !isLater(node)));
-  later.replaceChildren(...moved);
+function arrange({ picture, follows }, { picture: panels }, width) {
+  const isMoved = (node) => width < NARROW && node.classList.contains("after");
+  const moved = panels.filter(isMoved);
+  if (picture.hasChildNodes() && moved.length === follows.children.length) return;
+  picture.append(...panels.filter((node) => !isMoved(node)));
+  follows.replaceChildren(...moved);
 }
 
 /** What stands below a figure: Reset, what a reader takes away, the data table. */
@@ -151,9 +151,9 @@ const RESET = "Reset restores it.";
 const REMAKE = "It was stored this way; create it again in Python.";
 
 /** Says why a figure cannot be drawn, in the place of all that would be wrong; or null. */
-function explain({ error, controls, picture, told, later, below }, others, why) {
+function explain({ error, controls, picture, told, follows, below }, others, why) {
   const hidden = why !== null;
-  const all = [controls, picture, told, later, below, ...others];
+  const all = [controls, picture, told, follows, below, ...others];
   for (const node of all) set(node, { hidden });
   set(error, {
     hidden: !hidden,

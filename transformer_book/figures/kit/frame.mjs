@@ -10,7 +10,7 @@ export function frame(spec) {
     controls: h("div", { class: "controls main" }),
     picture: h("div", { class: "picture" }),
     told: h("div", { class: "told" }, say),
-    later: h("div", { class: "picture later" }),
+    follows: h("div", { class: "picture follows" }),
     below: h("div", { class: "picture below" }),
     formula: h("div"),
     keys: h(
