@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from transformer_book.exercises import (
+    adaptation,
     attention,
     blocks,
     cache,
@@ -21,7 +22,7 @@ from transformer_book.exercises.exercise import Exercise
 
 MODULES = (
     *(tokens, embeddings, positions, attention, masks, multihead, blocks, training),
-    *(cache, sampling, checkpoints, inspection),
+    *(cache, sampling, checkpoints, inspection, adaptation),
 )
 EXERCISES: Mapping[str, Exercise] = MappingProxyType(
     {exercise.name: exercise for module in MODULES for exercise in module.EXERCISES}
