@@ -130,10 +130,10 @@ def int8_product(x: Tensor, layer: "QuantizedLinear") -> Tensor:
 class QuantizedLinear(nn.Module):
     """A linear layer whose weight is stored as int8 or int4, with a scale per group.
 
-    A group is ``group_size`` weights in a row of memory: one output channel unless
-    given, or the whole matrix, or a part of a channel. ``product`` multiplies:
-    `rounded_product`, or `int8_product` for speed. Source: Dettmers et al. 2022,
-    section 3.1; Dettmers et al. 2023, section 2 (parts).
+    A group is ``group_size`` weights in a row of memory, or all if there are fewer:
+    one output channel unless given. ``product`` multiplies: `rounded_product`, or
+    `int8_product` for speed. Source: Dettmers et al. 2022, section 3.1; Dettmers et
+    al. 2023, section 2 (parts of a channel).
 
     Raises:
         ValueError: if bits are neither 8 nor 4, or the groups do not fit.
@@ -153,6 +153,7 @@ class QuantizedLinear(nn.Module):
         super().__init__()
         weight = linear.weight.detach()
         group_size = weight.shape[1] if group_size is None else group_size
+        group_size = min(group_size, weight.numel())
         _check_groups(weight, bits, group_size)
         numbers, scale = quantize(weight.reshape(-1, group_size), bits)
         self.bits, self.product = bits, product

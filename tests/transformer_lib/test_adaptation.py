@@ -131,7 +131,7 @@ def test_each_column_of_the_output_stays_within_its_bound(
     bits, seed, d_in, d_out, groups
 ):
     base = linear(seed, 2 * d_in, d_out)
-    size = {"part": 2, "channel": None, "matrix": 2 * d_in * d_out}[groups]
+    size = {"part": 2, "channel": None, "matrix": 10**9}[groups]
     small = QuantizedLinear(base, bits=bits, group_size=size)
     steps = small.scale.expand(-1, base.weight.numel() // len(small.scale))
     steps = steps.reshape(base.weight.shape)
