@@ -23,6 +23,7 @@ from transformer_book.figures.interact import drive as drive
 from transformer_book.figures.kv_cache_stepper.figure import (
     KVCacheStepper as KVCacheStepper,
 )
+from transformer_book.figures.paged_cache.figure import PagedCache as PagedCache
 from transformer_book.figures.position_lab.figure import PositionLab as PositionLab
 from transformer_book.figures.rope_rotor.figure import RoPERotor as RoPERotor
 from transformer_book.figures.sampling_desk.figure import SamplingDesk as SamplingDesk

@@ -1,0 +1,125 @@
+"""PagedCache: its passes and its memory are the library's, and what it says of them."""
+
+import random
+
+import torch
+from figure_page import must_notice, must_say, shown, with_shown
+
+from transformer_book.figures import PagedCache
+from transformer_lib.blocks import Config
+from transformer_lib.decoder import Decoder
+from transformer_lib.serving import ContinuousBatch, Request
+
+CONFIG = Config(vocab_size=144, d_model=8, n_layers=1, n_heads=1, d_ff=8, max_len=16)
+
+
+def random_queue(rng: random.Random) -> PagedCache:
+    n = rng.randint(1, 8)
+    prompts = [rng.randint(1, 15) for _ in range(n)]
+    return PagedCache(
+        prompts=prompts,
+        answers=[rng.randint(1, 16 - prompt) for prompt in prompts],
+        prefix=rng.randint(0, 12),
+        block_size=rng.choice([1, 2, 4, 8, 16]),
+        budget=rng.choice([1, 5, 20, 64]),
+        static=rng.random() < 0.5,
+        step=rng.randint(1, 9),
+    )
+
+
+def served(figure: PagedCache, block_size: int, prefix: int, n_users: int) -> list:
+    """Each pass of the library's batch: id, table and tokens read, of each user."""
+    size = {"n_blocks": 64 // block_size, "block_size": block_size}
+    limits = {"max_users": n_users, "max_tokens": figure.budget}
+    batch = ContinuousBatch(Decoder(CONFIG), **size, **limits)
+    users, passes = [], []
+    for i, (n, new) in enumerate(zip(figure.prompts, figure.answers, strict=True)):
+        own = 16 + 16 * i
+        prompt = [p if p < prefix else own + p for p in range(n)]
+        ends = [torch.tensor([own])]
+        users.append(Request(prompt, new, lambda logits, ends=ends: ends[0]))
+        batch.add(users[-1])
+    read, seen = batch._read, {}
+
+    def reading(plan):
+        seen.clear()
+        seen.update({user: list(user.table) for user in batch.running})
+        return read(plan)
+
+    batch._read = reading
+    while batch.waiting or batch.running:
+        plan = dict(batch.step())
+        passes.append(
+            [[users.index(u), table, plan.get(u, 0)] for u, table in seen.items()]
+        )
+    return passes
+
+
+def test_the_passes_and_the_block_tables_are_the_library_s():
+    rng = random.Random(0)
+    for figure, page in with_shown([random_queue(rng) for _ in range(40)]):
+        whole, blocks = page.geometry["ways"]
+        want = served(figure, figure.block_size, figure.prefix, len(figure.prompts))
+        assert parts(blocks, "id", "table", "n") == want
+        if not figure.static:
+            # a block of 16 slots, shared with nobody, is a reservation
+            want = served(figure, 16, 0, 4)
+            for way in (whole, {"passes": want}):
+                assert len(way["passes"]) == len(want)
+            assert parts(whole, "id", "n") == [[[u, n] for u, _, n in p] for p in want]
+
+
+def parts(way, *names):
+    return [[[user[n] for n in names] for user in p["users"]] for p in way["passes"]]
+
+
+def test_a_static_batch_waits_for_all_of_its_users():
+    figure = PagedCache(prompts=[2] * 6, answers=[1, 2, 3, 9, 1, 2], static=True)
+    assert shown(figure).geometry["ways"][0]["n"] == 9 + 2
+    figure.static = False
+    assert shown(figure).geometry["ways"][0]["n"] == 9
+
+
+def test_slots_are_held_empty_or_free():
+    figure = PagedCache(prompts=[5, 6], answers=[2, 2], prefix=4, step=1, budget=64)
+    whole, blocks = shown(figure).geometry["ways"]
+    assert (whole["held"], whole["empty"]) == (11, 32 - 11)
+    # one block for both, and one for each
+    assert (blocks["held"], blocks["empty"]) == (4 + 1 + 2, 3 + 2)
+    figure.budget = 3  # the shared block is not read to its end yet
+    assert shown(figure).geometry["ways"][1]["held"] == 3
+
+
+def test_the_copied_program_notices_another_state():
+    figure = PagedCache()
+    code = shown(figure).pytorch
+    must_notice(code, {"block_size=4": "block_size=8", "max_tokens=24": "max_tokens=9"})
+
+
+def test_the_sentence_is_about_the_selected_slot_or_all():
+    def at(row, column, **changes):
+        return PagedCache(**{"selected": [row, column], **changes})
+
+    must_say(
+        [
+            (PagedCache(selected=[]), "Pass 3. Reservations: 4 users in the batch, *"),
+            (at(0, 0), "Reservations. Slot 0: token 0 of user *."),
+            (at(0, 15), "Reservations. Slot 15 is reserved for user *, and empty."),
+            (
+                at(4, 0),
+                "Blocks. Slot 0, in block 0: token 0 of users B, C, *, stored once*",
+            ),
+            (
+                at(7, 15, prompts=[2], answers=[9], step=1),
+                "Blocks. *block 15, is free: any*",
+            ),
+            (
+                at(1, 0, prompts=[2], answers=[9], step=1),
+                "Reservations. Slot 16 is free: *",
+            ),
+            (
+                PagedCache(step=250),
+                "*Reservations: everybody is served. Blocks: every*",
+            ),
+        ]
+    )

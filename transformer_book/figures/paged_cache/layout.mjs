@@ -1,0 +1,56 @@
+// Where things are: a pure function of the state and the width in pixels, no DOM.
+import { flag, hatch, keep, list, one, place, range, whole } from "../kit/index.mjs";
+import { ROOM, SLOTS, sides } from "./numbers.mjs";
+import { letter } from "./text.mjs";
+
+export const COLUMNS = 16;
+export const ROWS = SLOTS / COLUMNS; // of each way
+const GAP = 24; // between the two pictures, where they are side by side
+
+function check(state) {
+  const users = state.prompts?.length ?? 0;
+  keep(state, {
+    prompts: list(whole(1, ROOM - 1), 1, 8),
+    answers: list(whole(1, ROOM - 1), users),
+    prefix: whole(0, ROOM - 1),
+    block_size: one(1, 2, 4, 8, 16),
+    budget: whole(1, SLOTS),
+    static: flag,
+    step: whole(1, 250),
+    selected: place(2 * ROWS, COLUMNS),
+  });
+  state.prompts.forEach((prompt, i) =>
+    whole(2, ROOM)(prompt + state.answers[i], `prompts[${i}] + answers[${i}]`),
+  );
+}
+
+/** The cells of one way, and the lines between its blocks. */
+function picture({ slots, size }, cell) {
+  const cells = slots.map(({ users, token, fresh }, i) => {
+    const [x, y] = [(i % COLUMNS) * cell, Math.floor(i / COLUMNS) * cell];
+    const kind = token >= 0 ? "held" : users.length ? "empty" : "free";
+    return {
+      x,
+      y,
+      kind,
+      fresh,
+      text: token < 0 ? "" : letter(users[0]) + (users.length > 1 ? "+" : ""),
+      hatch: kind === "empty" ? hatch(x + 1, y + 1, cell - 2, cell - 2) : "",
+    };
+  });
+  const starts = range(SLOTS / size).map((block) => block * size);
+  const edges = starts.map((i) => {
+    const [x, y] = [(i % COLUMNS) * cell, Math.floor(i / COLUMNS) * cell];
+    return `M${x} ${y}h${size * cell}v${cell}h${-size * cell}z`;
+  });
+  return { cells, edges: edges.join("") };
+}
+
+/** Everything that is drawn or said. Throws on a state that cannot be shown. */
+export function layout(state, width = 680) {
+  check(state);
+  const room = width < 600 ? width : (width - GAP) / 2;
+  const cell = Math.min(24, Math.floor((room - 4) / COLUMNS));
+  const ways = sides(state).map((side) => ({ ...side, ...picture(side, cell) }));
+  return { state, ways, cell };
+}
