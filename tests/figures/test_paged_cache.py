@@ -102,12 +102,12 @@ def test_the_sentence_is_about_the_selected_slot_or_all():
 
     must_say(
         [
-            (PagedCache(selected=[]), "Pass 3. Reservations: 4 users in the batch, *"),
+            (PagedCache(selected=[]), "Pass 2. Reservations: 4 users in the batch, *"),
             (at(0, 0), "Reservations. Slot 0: token 0 of user *."),
             (at(0, 15), "Reservations. Slot 15 is reserved for user *, and empty."),
             (
                 at(4, 0),
-                "Blocks. Slot 0, in block 0: token 0 of users B, C, *, stored once*",
+                "Blocks. Slot 0, in block 0: token 0 of users A, B, *, stored once*",
             ),
             (
                 at(7, 15, prompts=[2], answers=[9], step=1),

@@ -32,7 +32,7 @@ class PagedCache(Figure):
     block_size = traitlets.Int(4)
     budget = traitlets.Int(24)
     static = traitlets.Bool(False)
-    step = traitlets.Int(3)
+    step = traitlets.Int(2)
     selected = Values(traitlets.Int(), default_value=[])
 
     def check(self, state: dict[str, Any]) -> None:

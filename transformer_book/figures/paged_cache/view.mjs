@@ -104,10 +104,11 @@ function build(ui) {
   });
   const button = (name, by) =>
     ui.button({ label: name, action: go(by), disabled: (state) => !go(by)(state) });
+  const next = button("Step", 1);
+  next.classList.add("go");
   return {
-    controls: [
-      button("Back", -1),
-      button("Step", 1),
+    controls: [button("Back", -1), next],
+    more: [
       ui.select({
         label: "block size",
         trait: "block_size",
@@ -134,7 +135,19 @@ function build(ui) {
 export default {
   name: "paged_cache",
   title: "Memory of many users",
-  tip: "step to pass 5: who takes the slots of user C? Then set the shared prefix to 0; + marks what users share.",
+  steps: [
+    {
+      say: "Both memories have 64 slots and serve the same queue. Press Step: where does the queue end first?",
+    },
+    {
+      say: "User A has just left. Who takes its 16 slots above? And which block is free now, which shared (+)?",
+      set: { step: 3 },
+    },
+    {
+      say: "Now no two prompts begin alike, so nothing is shared. Step on: do blocks still need fewer passes?",
+      set: { prefix: 0, step: 1 },
+    },
+  ],
   keys: ", + and − step",
   traits: [
     "prompts",
