@@ -15,6 +15,7 @@ from transformer_book.exercises import (
     multihead,
     positions,
     sampling,
+    serving,
     tokens,
     training,
 )
@@ -22,7 +23,7 @@ from transformer_book.exercises.exercise import Exercise
 
 MODULES = (
     *(tokens, embeddings, positions, attention, masks, multihead, blocks, training),
-    *(cache, sampling, checkpoints, inspection, adaptation),
+    *(cache, sampling, checkpoints, inspection, serving, adaptation),
 )
 EXERCISES: Mapping[str, Exercise] = MappingProxyType(
     {exercise.name: exercise for module in MODULES for exercise in module.EXERCISES}
