@@ -2,6 +2,7 @@
 
 import functools
 from collections import Counter
+from copy import copy
 
 import pytest
 import torch
@@ -60,6 +61,11 @@ def alone(decoder, request, seed):
         end_id=request.end_id,
     )
     return texts(steps)[0]
+
+
+def greedily_alone(decoder, request):
+    prompt, n = torch.tensor([request.prompt]), request.max_new_tokens
+    return texts(generate(decoder, prompt, max_new_tokens=n))[0]
 
 
 TOKENS = st.integers(0, 12)
@@ -269,3 +275,23 @@ def test_what_just_fits_is_served():
     batch.add(request)
     batch.run()
     assert len(request.written) == 4
+
+
+@pytest.mark.parametrize("own_names", [True, False])
+def test_two_models_that_share_a_memory_need_names_of_their_own(own_names):
+    models = [small_model(seed=seed) for seed in (17, 18)]
+    batches = [batch_of(decoder) for decoder in models]
+    batches[1].cache, batches[1].pool = batches[0].cache, copy(batches[0].pool)
+    if own_names:
+        batches[1].pool.known, batches[1].pool.names = {}, {}
+    requests = [Request([3, 1, 4, 1, 5, 9, 2, 6, 5], 9) for _ in models]
+    for batch, request in zip(batches, requests, strict=True):
+        batch.add(request)
+        batch.step()
+    for batch in batches:
+        batch.run()
+    same = [
+        request.written == greedily_alone(decoder, request)
+        for decoder, request in zip(models, requests, strict=True)
+    ]
+    assert same == [True, own_names]
