@@ -80,6 +80,14 @@ def test_a_static_batch_waits_for_all_of_its_users():
     assert shown(figure).geometry["ways"][0]["n"] == 9
 
 
+def test_the_passes_that_the_chapter_counts():
+    counted = [PagedCache(), PagedCache(prefix=0), PagedCache(prefix=0, block_size=16)]
+    passes = [
+        [way["n"] for way in page.geometry["ways"]] for _, page in with_shown(counted)
+    ]
+    assert passes == [[11, 7], [11, 10], [11, 11]]
+
+
 def test_slots_are_held_empty_or_free():
     figure = PagedCache(prompts=[5, 6], answers=[2, 2], prefix=4, step=1, budget=64)
     whole, blocks = shown(figure).geometry["ways"]

@@ -86,6 +86,10 @@ REQUIRED = {
         f"{GITHUB}ztxz16/fastllm/pull/715",
         "no report",
     ],
+    "shared blocks without the adapter": [
+        f"{GITHUB}vllm-project/vllm/pull/3263",
+        f"{GITHUB}vllm-project/vllm/pull/8240",
+    ],
 }
 """What the museum must show, and the words by which its exhibit is known."""
 
