@@ -102,7 +102,7 @@ def fused_attention(
     _check_value(key, value)
     is_causal = False
     if isinstance(mask, str):
-        # an `if`, not `is_causal=(a == b)`: that is a SymBool under torch.compile
+        # an `if`, not `is_causal=(a == b)`: torch.compile needs a plain True or False
         if query.shape[-2] == key.shape[-2]:
             is_causal, mask = True, None
         elif query.shape[-2] == 1:  # the last one, which may attend to all

@@ -53,7 +53,7 @@ class Decoder(nn.Module):
         mask: HeadsMask = "causal",
         cache: Sequence[KVCache] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Return what the logits are computed from: all that the last token needs."""
+        """Return the states from which the logits are computed."""
         x = self.embedding(tokens)
         return self.stack(x, positions=positions, mask=mask, cache=cache)
 

@@ -154,7 +154,7 @@ class EncoderDecoder(nn.Module):
         mask: HeadsMask = "causal",
         cache: Sequence[KVCache] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Return what the logits are computed from: all that the last token needs."""
+        """Return the states from which the logits are computed."""
         return self.decoder(
             self.target_embedding(target),
             positions=positions,

@@ -88,12 +88,12 @@ def shard_batch(batch: Batch, here: Processes) -> Batch:
 
 
 def mean_over_processes(loss: Loss) -> Loss:
-    """Return the loss over all processes' shares: all report it, and all step by it.
+    """Return the loss over all processes' shares, which all report and step by.
 
     `data_parallel` and `fully_shard_model` average gradients over processes, and
-    `train` divides by the number of tokens. So each process's gradient counts
-    ``size`` times, and all get the sums over all processes: with unequal shares, too,
-    a step is the one that a single process would take. A single process gets its loss
+    `train` divides by the number of tokens. So this multiplies each process's
+    gradient by ``size`` and returns the sums over all processes: even with unequal
+    shares, each step equals a single process's step. A single process gets its loss
     unchanged.
     """
 
@@ -126,11 +126,11 @@ def data_parallel(model: nn.Module) -> DistributedDataParallel:
 
 
 def fully_shard_model(model: nn.Module) -> nn.Module:
-    """Let each process hold a part of every weight, as the first one has it.
+    """Shard the first process's weights over all processes.
 
-    A block's weights are gathered before it computes, and freed afterwards. The
-    model is changed in place: make the optimizer after it, and call nothing but the
-    model. Source: Zhao et al. 2023, section 3.2.
+    A block's weights are gathered before it computes, and freed afterward. The
+    model is changed in place: make the optimizer afterward, and call only the
+    model itself. Source: Zhao et al. 2023, section 3.2.
 
     Raises:
         ValueError: outside `processes`, or without torchrun.

@@ -106,7 +106,7 @@ class BatchNorm(nn.Module):
 class FeedForward(nn.Module):
     """Widen, activate, narrow: down(activation(up(x))).
 
-    The activation is a value: `relu` in the paper, `gelu` in GPT-2. Source: Vaswani
+    `activation` is a function: `relu` in the paper, `gelu` in GPT-2. Source: Vaswani
     et al. 2017, section 3.3.
     """
 

@@ -50,7 +50,7 @@ class PreNorm(nn.Module):
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return x plus what the layer makes of the normalized x.
 
-        A layer that takes more than x is given with the rest filled in (`partial`).
+        If a layer takes more than x, bind the rest first (`partial`).
         """
         change = (self.layer if layer is None else layer)(self.norm(x))
         return x + F.dropout(change, self.dropout, self.training)
@@ -76,7 +76,7 @@ class PostNorm(nn.Module):
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return the normalized sum of x and what the layer makes of it.
 
-        A layer that takes more than x is given with the rest filled in (`partial`).
+        If a layer takes more than x, bind the rest first (`partial`).
         """
         change = (self.layer if layer is None else layer)(x)
         return self.norm(x + F.dropout(change, self.dropout, self.training))
