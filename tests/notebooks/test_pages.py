@@ -81,6 +81,19 @@ def test_every_ratio_is_that_of_the_last_run():
     assert sorted(lines.splitlines()) == sorted(expected)
 
 
+def test_every_share_of_the_limit_is_that_of_the_last_run():
+    page = SPEEDS.read_text("utf-8")
+    kinds = re.search(r"^\| Benchmark \| (ours.+) \|$", page, re.M)[1].split(" | ")
+    for path in RESULTS.glob("generation-1*.json"):
+        found = json.loads(path.read_text("utf-8"))
+        shares = [found["facts"][f"share of the limit, {kind}"] for kind in kinds]
+        if "NVIDIA" in found["name"]:
+            assert max(shares) <= 0.05
+        else:
+            row = " | ".join(f"{share:.2f}" for share in shares)
+            assert f"| {found['name']} | {row} |" in page
+
+
 def test_chapter_12_says_what_the_last_run_found():
     chapter = (BOOK / "chapters/12_cache.ipynb").read_text("utf-8")
     found = json.loads((RESULTS / "generation.json").read_text("utf-8"))
