@@ -17,6 +17,7 @@ from transformer_book.figures.bpe_stepper.figure import BPEStepper as BPEStepper
 from transformer_book.figures.embedding_lookup.figure import (
     EmbeddingLookup as EmbeddingLookup,
 )
+from transformer_book.figures.expert_router.figure import ExpertRouter as ExpertRouter
 from transformer_book.figures.figure import Figure as Figure
 from transformer_book.figures.heads_grid.figure import HeadsGrid as HeadsGrid
 from transformer_book.figures.interact import drive as drive

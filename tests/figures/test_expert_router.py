@@ -1,0 +1,139 @@
+"""ExpertRouter: its numbers are the library's, its record is real, and what it says."""
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from figure_page import must_say, shown, with_shown
+from tolerances import assert_near
+
+from transformer_book.figures import ExpertRouter
+from transformer_book.figures.expert_router import figure as expert_router
+from transformer_book.figures.expert_router.training import (
+    COMMAND,
+    STEPS,
+    TEXT,
+    train_router,
+)
+from transformer_book.figures.state import StateError
+from transformer_lib.experts import balance_loss, expert_load, route
+
+FILE = Path(expert_router.__file__).with_name("expert_router.json")
+DIGITS = 2e-3
+"""The record has three digits, and training adds in another order elsewhere."""
+
+
+def drawn(seed):
+    rng = random.Random(seed)
+    n, n_experts, count = rng.randint(2, 16), rng.randint(2, 8), rng.randint(2, 4)
+
+    def row():  # no two logits are equal: PyTorch's order of those is any
+        return [x / 40 for x in rng.sample(range(-80, 80), n_experts)]
+
+    def run():
+        return [[row() for _ in range(n)] for _ in range(count)]
+
+    return ExpertRouter(
+        tokens=[rng.choice("abcé שׁ") for _ in range(n)],
+        steps=sorted(rng.sample(range(1, 10_000), count)),
+        without=run(),
+        balanced=run(),
+        balance=rng.choice([True, False]),
+        frame=rng.randrange(count),
+        top_k=rng.randint(1, n_experts),
+        capacity=rng.choice([0.5, 1.0, 1.25, 3.0]),
+    )
+
+
+def kept_by(experts, slots):
+    """Which choices find room: tokens in order, and of each its choices in order."""
+    taken, kept = {}, []
+    for expert in experts.flatten().tolist():
+        taken[expert] = taken.get(expert, 0) + 1
+        kept.append(taken[expert] <= slots)
+    return torch.tensor(kept).view_as(experts)
+
+
+def test_the_numbers_are_the_library_s():
+    states = [ExpertRouter(), ExpertRouter(balance=True, frame=2)]
+    for figure, page in with_shown([*states, *map(drawn, range(20))]):
+        run = figure.balanced if figure.balance else figure.without
+        logits = torch.tensor(run[figure.frame], dtype=torch.float64)
+        routing = route(logits, figure.top_k)
+        got = page.geometry
+        assert_near(torch.tensor(got["loads"]), expert_load(routing))
+        assert got["loss"] == pytest.approx(balance_loss(routing).item(), abs=1e-5)
+        assert got["chosen"] == routing.experts.tolist()
+        weights = torch.tensor(got["weights"], dtype=torch.float64)
+        assert_near(weights, routing.weights)
+        slots = -(-figure.capacity * routing.experts.numel() // logits.shape[1])
+        kept = kept_by(routing.experts, slots)
+        assert got["kept"] == kept.tolist()
+        assert got["dropped"] == (~kept).sum()
+        exec(page.pytorch, {})
+
+
+def test_the_record_is_what_training_gives():
+    made = json.loads(FILE.read_text("utf-8"))
+    record = made["record"]
+    assert made["command"] == COMMAND
+    assert (record["tokens"], record["steps"]) == (list(TEXT), list(STEPS))
+    start = train_router(0.0, (0, 10))
+    assert_near(torch.tensor(record["without"][0]), torch.tensor(start[0]), DIGITS)
+    assert record["without"][0] == record["balanced"][0]
+    assert_near(torch.tensor(record["without"][1]), torch.tensor(start[1]), DIGITS)
+
+
+def test_the_lesson_holds_in_the_record():
+    figure = ExpertRouter()
+    off, on = (
+        route(torch.tensor(run[-1]), 2) for run in (figure.without, figure.balanced)
+    )
+    assert expert_load(off).topk(2).values.sum() > 0.6
+    assert expert_load(on).max() < 0.2
+    assert balance_loss(off) > 1.5
+    assert balance_loss(on) < 1.1
+
+
+FLAT = {"tokens": ["a", "b"], "steps": [0, 5], "top_k": 1}
+FLAT |= {"without": [[[1, 0], [1, 0]]] * 2, "balanced": [[[1, 0], [0, 1]]] * 2}
+
+
+def test_sentences_of_special_states():
+    must_say(
+        [
+            (
+                ExpertRouter(**FLAT),
+                "Step 5, without the balancing loss: expert 1 gets 100 % of the 2 "
+                "choices, and expert 2 nothing. The balancing loss would be 1.46; even "
+                "is 1.00. With room for 2 each, 0 are dropped.",
+            ),
+            (
+                ExpertRouter(**FLAT, capacity=0.5, selected=[0, 1]),
+                "Token “b” at position 1: expert 1 has a probability of 73 % and is "
+                "its first choice, with weight 1.00, but the expert is full: the "
+                "choice is dropped.",
+            ),
+            (
+                ExpertRouter(**FLAT, balance=True, selected=[1, 0]),
+                "Token “a” at position 0: expert 2 has a probability of 27 % and is "
+                "not chosen.",
+            ),
+        ]
+    )
+    both = shown(ExpertRouter(**FLAT, balance=True)).sentence
+    assert "experts 1 and 2 get each 50 % of the 2 choices." in both
+
+
+def test_a_record_comes_whole_and_both_runs_fit():
+    with pytest.raises(StateError, match=re.escape("got only tokens, steps")):
+        ExpertRouter(tokens=["a", "b"], steps=[0, 1])
+    with pytest.raises(StateError, match="there must be 2 to 8 experts, got 1"):
+        ExpertRouter(**FLAT | {"without": [[[1], [1]]] * 2})
+    with pytest.raises(StateError, match="balanced must be steps x tokens x experts"):
+        ExpertRouter(**FLAT | {"balanced": [[[1, 0]]] * 2})
+    with pytest.raises(StateError, match="steps must be 2 to 12 increasing numbers"):
+        ExpertRouter(**FLAT | {"steps": [5, 0]})
