@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from figure_page import must_say, shown, with_shown
+from samples import double
 from tolerances import assert_near
 
 from transformer_book.figures import ExpertRouter
@@ -64,11 +65,10 @@ def test_the_numbers_are_the_library_s():
         logits = torch.tensor(run[figure.frame], dtype=torch.float64)
         routing = route(logits, figure.top_k)
         got = page.geometry
-        assert_near(torch.tensor(got["loads"]), expert_load(routing))
+        assert got["loads"] == pytest.approx(expert_load(routing).tolist())
         assert got["loss"] == pytest.approx(balance_loss(routing).item(), abs=1e-5)
         assert got["chosen"] == routing.experts.tolist()
-        weights = torch.tensor(got["weights"], dtype=torch.float64)
-        assert_near(weights, routing.weights)
+        assert_near(double(got["weights"]), routing.weights)
         slots = -(-figure.capacity * routing.experts.numel() // logits.shape[1])
         kept = kept_by(routing.experts, slots)
         assert got["kept"] == kept.tolist()

@@ -10,6 +10,7 @@ from transformer_book.exercises import (
     cache,
     checkpoints,
     embeddings,
+    experts,
     inspection,
     masks,
     multihead,
@@ -23,7 +24,7 @@ from transformer_book.exercises.exercise import Exercise
 
 MODULES = (
     *(tokens, embeddings, positions, attention, masks, multihead, blocks, training),
-    *(cache, sampling, checkpoints, inspection, serving, adaptation),
+    *(cache, sampling, checkpoints, inspection, experts, serving, adaptation),
 )
 EXERCISES: Mapping[str, Exercise] = MappingProxyType(
     {exercise.name: exercise for module in MODULES for exercise in module.EXERCISES}
