@@ -12,6 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from transformers import MixtralConfig
 from transformers.models.gpt2 import modeling_gpt2
 from transformers.models.llama import modeling_llama
 
@@ -19,6 +20,7 @@ from chapters import CHAPTERS, sources
 from transformer_lib import blocks, decoder, encoder_decoder, multihead
 from transformer_lib.blocks import Config
 from transformer_lib.checkpoints.families import GPT2, LLAMA
+from transformer_lib.experts import Experts
 
 BOOK = Path(__file__).parents[2]
 SPEEDS = BOOK / "chapters/benchmark_protocol.md"
@@ -283,6 +285,16 @@ def test_weights_are_those_of_torch():
     state = {name.removesuffix(".weight") for name in layer.state_dict()}
     state -= {name for name in state if name.endswith("bias")}
     assert names == state | {"self_attn.in_proj_weight"}
+
+
+def test_experts_are_called_so_in_mixtral():
+    rows = table("Experts")
+    settings = [name for row in rows[:2] for name in row["Hugging Face, Mixtral"]]
+    assert {*settings} <= {*MixtralConfig().to_dict()}
+    layer = Experts(4, 6, n_experts=2)
+    names = {name.removesuffix(".weight") for name in layer.state_dict()}
+    ours = {name for row in rows[2:-1] for name in row["Here"]}
+    assert ours == {name for name in names if not name.startswith("experts.1")}
 
 
 def test_masks_mean_what_the_page_says():
