@@ -99,6 +99,7 @@ ENCODER_DECODER = Picture(
         Part("Checkpoints", "checkpoints"),
         Part("Looking inside", "inspection"),
         Part("Beyond one machine", "parallel"),
+        Part("Experts", "experts"),
         Part("Serving", "serving"),
         Part("Adaptation", "adaptation"),
     ),
