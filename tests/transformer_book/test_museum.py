@@ -89,6 +89,7 @@ REQUIRED = {
     "shared blocks without the adapter": [
         f"{GITHUB}vllm-project/vllm/pull/3263",
         f"{GITHUB}vllm-project/vllm/pull/8240",
+    ],
     "a balancing loss over all layers": [
         *(f"{GITHUB}huggingface/transformers/issues/{n}" for n in (28093, 28255)),
         f"{GITHUB}huggingface/transformers/pull/28115",
