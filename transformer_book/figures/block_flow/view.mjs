@@ -127,7 +127,7 @@ export default {
   title: "One token's residual stream",
   steps: [
     {
-      say: "Read down: each layer adds to one token's stream. Which layer brings in the final answer (bold)?",
+      say: "Read down: each layer adds to one token's stream. Where does the final answer (bold) first lead?",
     },
     {
       say: "Follow another token. Is its answer found in an earlier layer, or in a later one?",

@@ -224,7 +224,7 @@ export default {
   title: "Heads of a decoder",
   steps: [
     {
-      say: "Each small map is one head. Switch the framed one off: how much does the loss on the second copy rise?",
+      say: "Random letters are read twice. Switch the framed head off: how much worse is the second reading?",
     },
     {
       say: "Three heads of layer 1 show the same stripe. Pick each, and switch it off alone: do they matter equally?",

@@ -196,7 +196,7 @@ export default {
   title: "Softmax and mask",
   steps: [
     {
-      say: "Drag the temperature to 0, then to 3. Which key keeps its weight, and which weights become alike?",
+      say: "Drag the temperature to 0, then to 3. What happens to the largest weight of each row?",
     },
     {
       say: "The mask now comes after the softmax. Which rows no longer sum to 1? Why is the last one right?",

@@ -113,7 +113,7 @@ export default {
   title: "A training run, step by step",
   steps: [
     {
-      say: "A model reads random tokens, then reads them again. When will it predict the copy? Drag the mark.",
+      say: "Random letters are read twice. Guess: drag ? to the step where the second copy gets easy.",
     },
     {
       say: "Now train: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
