@@ -107,25 +107,25 @@ def test_sentences_of_special_states():
         [
             (
                 ExpertRouter(**FLAT),
-                "Step 5, without the balancing loss: expert 1 gets 100 % of the 2 "
-                "choices, and expert 2 nothing. The balancing loss would be 1.46; even "
+                "Step 5, without the balancing loss: expert 0 gets 100 % of the 2 "
+                "choices, and expert 1 nothing. The balancing loss would be 1.46; even "
                 "is 1.00. With room for 2 each, 0 are dropped.",
             ),
             (
                 ExpertRouter(**FLAT, capacity=0.5, selected=[0, 1]),
-                "Token “b” at position 1: expert 1 has a probability of 73 % and is "
+                "Token “b” at position 1: expert 0 has a probability of 73 % and is "
                 "its first choice, with weight 1.00, but the expert is full: the "
                 "choice is dropped.",
             ),
             (
                 ExpertRouter(**FLAT, balance=True, selected=[1, 0]),
-                "Token “a” at position 0: expert 2 has a probability of 27 % and is "
+                "Token “a” at position 0: expert 1 has a probability of 27 % and is "
                 "not chosen.",
             ),
         ]
     )
     both = shown(ExpertRouter(**FLAT, balance=True)).sentence
-    assert "experts 1 and 2 get each 50 % of the 2 choices." in both
+    assert "experts 0 and 1 get each 50 % of the 2 choices." in both
 
 
 def test_a_record_comes_whole_and_both_runs_fit():

@@ -119,7 +119,7 @@ function textsOf({ nExperts, loads }, { state, cell, even, low, end, right }) {
       label(LEFT + (i + 0.5) * cell, 14, tokenText(token, signs), "token"),
     ),
     ...range(nExperts).map((expert) =>
-      label(LEFT - 8, TOP + (expert + 0.5) * TALL, expert + 1, "quiet", "end"),
+      label(LEFT - 8, TOP + (expert + 0.5) * TALL, expert, "quiet", "end"),
     ),
     ...loads.map((load, i) =>
       label(right, TOP + (i + 0.5) * TALL, percent(load), null, "end"),

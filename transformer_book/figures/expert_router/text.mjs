@@ -6,11 +6,8 @@ const rankOf = (i) => RANKS[i] ?? `${i + 1}th`;
 
 const named = (experts) =>
   experts.length === 1
-    ? `expert ${experts[0] + 1}`
-    : `experts ${experts
-        .slice(0, -1)
-        .map((i) => i + 1)
-        .join(", ")} and ${experts.at(-1) + 1}`;
+    ? `expert ${experts[0]}`
+    : `experts ${experts.slice(0, -1).join(", ")} and ${experts.at(-1)}`;
 
 const where = (f, all) => all.map((_, i) => i).filter((i) => f(all[i]));
 
@@ -39,7 +36,7 @@ function overview({ state, counts, n, loads, loss, slots, dropped }) {
 export function pair({ state, probabilities, chosen, weights, kept }, [expert, token]) {
   const rank = chosen[token].indexOf(expert);
   const start =
-    `Token ${quote(state.tokens[token])} at position ${token}: expert ${expert + 1} has a ` +
+    `Token ${quote(state.tokens[token])} at position ${token}: expert ${expert} has a ` +
     `probability of ${percent(probabilities[token][expert])}`;
   if (rank < 0) return `${start} and is not chosen.`;
   const choice = `${start} and is its ${rankOf(rank)} choice, with weight ${number(weights[token][rank])}`;
@@ -55,7 +52,7 @@ export const table = ({ counts, loads, means, slots }) => ({
   caption: "Experts: how often they are chosen, and what does not fit",
   header: ["expert", "choices", "load", "mean probability", "dropped"],
   rows: counts.map((count, i) => [
-    i + 1,
+    i,
     count,
     number(loads[i], 4),
     number(means[i], 4),
