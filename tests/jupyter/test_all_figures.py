@@ -93,6 +93,7 @@ def each_follows_python(notebook: Notebook) -> None:
 def page_computes_for_python(notebook: Notebook) -> None:
     """A text typed in the page is written on there, and Python has the result."""
     live = figure(notebook, "kv_cache_stepper")
+    live.locator("summary", has_text="More").click()
     live.get_by_label("Your prompt").fill("A name")
     for _ in range(2):
         live.get_by_role("button", name="Step", exact=True).click()
