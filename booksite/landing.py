@@ -11,11 +11,9 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 from booksite.deeper import raw
-from booksite.node import run_node
+from booksite.stills import FIGURE, draw
 
 GALLERY = Path("chapters/gallery.ipynb")
-STILL = Path("transformer_book/figures/still.mjs")
-FIGURE = re.compile(r'data-figure="(\w+)" data-state="([^"]*)"')
 WIDTH = 288  # pixels, of a picture on a card
 
 
@@ -60,9 +58,11 @@ class CardPicture(SphinxDirective):
         name, figure, *number = self.arguments
         notebook = Path(self.env.srcdir) / "chapters" / f"{name}.ipynb"
         self.env.note_dependency(str(notebook))
-        ((_, state), *_) = FIGURE.findall(stored_figure(notebook, figure))
+        html = stored_figure(notebook, figure)
+        state = next(m[3] for m in FIGURE.finditer(html) if m[2] == figure)
+        state = json.loads(unescape(state))
         place = raw("")
-        place["card"] = {"figure": figure, "state": json.loads(unescape(state))}
+        place["card"] = {"figure": figure, "state": state, "width": WIDTH}
         place["number"] = [int(n) for n in number]
         return [place]
 
@@ -70,10 +70,7 @@ class CardPicture(SphinxDirective):
 def draw_cards(app: Sphinx, doctree: nodes.document) -> None:
     """Fill the cards of a page: one run of Node draws all."""
     cards = [node for node in doctree.findall(nodes.raw) if "card" in node]
-    if not cards:
-        return
-    asked = json.dumps([{**node["card"], "width": WIDTH} for node in cards])
-    stills = json.loads(run_node(Path(app.srcdir), str(STILL), input=asked))
+    stills = draw([node["card"] for node in cards])
     for node, still in zip(cards, stills, strict=True):
         pictures = re.findall(r"<svg.*?</svg>", still, re.DOTALL)
         chosen = [pictures[n] for n in node["number"]] or pictures

@@ -8,37 +8,12 @@ compares states; `tests/notebooks/test_stills.py` says when a still is out of da
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 
 from nbformat import NotebookNode
-from sphinx.errors import ExtensionError
 
-from booksite.node import run_node
-
-ROOT = Path(__file__).resolve().parent.parent
-SCRIPT = ROOT / "transformer_book" / "figures" / "still.mjs"
-FIGURE = re.compile(
-    r'(<div class="tl-figure" data-figure="(\w+)" data-state="([^"]*)">)(.*?)</div>',
-    re.DOTALL,
-)
-
-
-def draw(figures: list[dict[str, object]]) -> list[str]:
-    """Return the still HTML of each of these ``{"figure": name, "state": state}``.
-
-    Raises:
-        ValueError: with Node's own words, if a figure cannot be drawn.
-    """
-    if not figures:
-        return []
-    try:
-        stills = run_node(ROOT, str(SCRIPT), input=json.dumps(figures))
-    except ExtensionError as error:
-        raise ValueError(f"a figure has no still picture: {error}") from None
-    return json.loads(stills)
+from booksite.stills import FIGURE, draw
 
 
 def with_stills(texts: list[str]) -> list[str]:
