@@ -99,7 +99,7 @@ function fill(part, spec, ui, built) {
   else part.below.remove();
   if (equation) part.formula.replaceWith(formula(ui, equation));
   else part.formula.remove();
-  const strip = steps(ui, spec.name, spec.steps ?? []);
+  const strip = steps(ui, spec.name, spec.steps);
   part.steps.replaceWith(strip.node);
   part.foot.append(strip.again);
 }

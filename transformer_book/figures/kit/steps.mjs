@@ -75,7 +75,6 @@ export function steps(ui, name, list) {
   });
   ui.onReset(() => go(0));
   go(0);
-  if (list.length) place(!closedOnes().includes(name));
-  else node.hidden = again.hidden = true; // a figure that needs no lead
+  place(!closedOnes().includes(name));
   return { node, again };
 }
