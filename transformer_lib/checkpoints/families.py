@@ -205,6 +205,7 @@ GPT2 = Family(
             "scale_attn_by_inverse_layer_idx": False,
             "reorder_and_upcast_attn": False,
             "add_cross_attention": False,
+            "is_causal": True,
             "quantization_config": None,
         }
     ),
@@ -271,6 +272,7 @@ LLAMA = Family(
             "partial_rotary_factor": None,
             "sliding_window": None,
             "layer_types": None,
+            "is_causal": True,
             "quantization_config": None,
         }
     ),
