@@ -69,7 +69,7 @@ def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
     runs(page.page, 0)
     expect(again).to_have_count(0)
     inside = "() => document.activeElement.shadowRoot.activeElement.className"
-    assert page.evaluate(inside) == "try coming"  # the focus is not lost
+    assert page.evaluate(inside) == "coming"  # the focus is not lost
 
 
 START = """async ([name, state]) => {

@@ -27,7 +27,7 @@ export function bring(ui, name, ready) {
       ask();
     },
   });
-  const line = h("p", { class: "try coming", tabindex: -1 }, said);
+  const line = h("p", { class: "coming", tabindex: -1 }, said);
   const { signal } = ui;
   const show = (text, ...others) => {
     if (signal.aborted) return;

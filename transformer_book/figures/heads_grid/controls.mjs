@@ -16,7 +16,7 @@ import { name } from "./text.mjs";
 /** The model comes, unless Python has one of the reader's own. */
 export function source(ui) {
   const own = h("p", {
-    class: "try coming",
+    class: "coming",
     text: "Computed in Python, from another model: to switch several heads off, run the code.",
   });
   const { source: asked } = ui.state();

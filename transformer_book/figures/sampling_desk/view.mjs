@@ -14,7 +14,7 @@ function build(ui) {
   let geometry = null;
   const [list, text, next] = [bars(ui), writing("Text"), trap(ui)];
   const python = h("p", {
-    class: "try coming",
+    class: "coming",
     text: "These numbers come from Python.",
   });
   const own = ui.state().source === MODEL ? bring(ui, MODEL, settle) : null;

@@ -116,7 +116,7 @@ const formula = {
 /** Says whether the model comes, and computes what is asked with it when it is here. */
 function answering(ui, page) {
   const own = ui.state().answer.by !== SHIPPED;
-  if (own && ui.widget.send) return h("p", { class: "try coming" });
+  if (own && ui.widget.send) return h("p", { class: "coming" });
   return bring(ui, SHIPPED, (model) => {
     page.ask = createAnswers(model);
   });
