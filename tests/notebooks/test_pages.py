@@ -310,4 +310,4 @@ def test_masks_mean_what_the_page_says():
         "| `F.scaled_dot_product_attention` | `attn_mask` | True: may attend"
         in meanings
     )
-    assert "`attn_mask`, `key_padding_mask` | True: may **not** look" in meanings
+    assert "`attn_mask`, `key_padding_mask` | True: may **not** attend" in meanings
