@@ -17,7 +17,7 @@ export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 function naively({ state }, row) {
   const { temperature: t, axis } = state;
   if (t === 0)
-    return " Naive softmax fails here: dividing by a temperature of 0 gives inf / inf, which is NaN.";
+    return " Naive softmax fails here: dividing by a temperature of 0 gives inf / inf or 0 / 0, which is NaN.";
   const lists = given(state).filter((_, i) => axis === "column" || i === (row ?? i));
   const sums = lists.map((list) => float32(sum(powersOf(list, t))));
   const tops = lists.map((list) => Math.max(...list) / t);
