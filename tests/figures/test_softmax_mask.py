@@ -205,6 +205,7 @@ NAIVE = [
         PAIR | {"scores": [[-150] * 2] * 2},
         " exp underflows to 0 in float32, and 0 / 0 is",
     ),
+    (PAIR | {"scores": [[88.5] * 2] * 2}, "reaches 88.5, the sum overflows float32"),
     ({"temperature": 0}, "dividing by a temperature of 0 gives inf / inf or 0 / 0,"),
 ]
 

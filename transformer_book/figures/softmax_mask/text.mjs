@@ -19,11 +19,14 @@ function naively({ state }, row) {
   if (t === 0)
     return " Naive softmax fails here: dividing by a temperature of 0 gives inf / inf or 0 / 0, which is NaN.";
   const lists = given(state).filter((_, i) => axis === "column" || i === (row ?? i));
-  const sums = lists.map((list) => float32(sum(powersOf(list, t))));
+  const powers = lists.map((list) => powersOf(list, t));
+  const sums = powers.map((list) => float32(sum(list)));
   const tops = lists.map((list) => Math.max(...list) / t);
   const low = Math.min(...tops);
   const upTo = (top) => `score / T is at most ${short(top, 1)}`;
   const up = `score / T reaches ${short(Math.max(...tops), 1)}`;
+  if (sums.includes(Infinity) && !powers.flat().includes(Infinity))
+    return ` Naive softmax fails here: ${up}, the sum overflows float32, and dividing by inf gives 0.`;
   if (sums.includes(Infinity))
     return ` Naive softmax fails here: ${up}, exp overflows float32 above 88.7, and inf / inf is NaN.`;
   const why = low === -Infinity ? `a whole ${axis} is masked` : upTo(low);
