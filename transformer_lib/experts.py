@@ -31,7 +31,7 @@ def route(logits: Float[Tensor, "*batch n_experts"], top_k: int) -> Routing:
     Jiang et al. 2024, section 2.1.
 
     Raises:
-        ValueError: if there are not so many experts.
+        ValueError: if ``top_k`` is not from 1 to the number of experts.
     """
     chosen = switch_route(logits, top_k)
     weights = chosen.weights / chosen.weights.sum(dim=-1, keepdim=True)
@@ -44,7 +44,7 @@ def switch_route(logits: Float[Tensor, "*batch n_experts"], top_k: int) -> Routi
     Source: Fedus et al. 2022, section 2.1.
 
     Raises:
-        ValueError: if there are not so many experts.
+        ValueError: if ``top_k`` is not from 1 to the number of experts.
     """
     _check_top_k(top_k, logits.shape[-1])
     dtype = torch.promote_types(logits.dtype, torch.float32)
@@ -80,7 +80,7 @@ class Experts(nn.Module):
     2024, section 2.1.
 
     Raises:
-        ValueError: if there are not so many experts.
+        ValueError: if ``top_k`` is not from 1 to the number of experts.
     """
 
     def __init__(
