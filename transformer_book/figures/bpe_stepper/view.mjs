@@ -129,7 +129,7 @@ export default {
   title: "Byte-pair encoding, merge by merge",
   steps: [
     {
-      say: "Press Step: the most frequent pair of neighbors becomes one token. Which pair will be next?",
+      say: "Press Step: the most frequent pair becomes one token. Which pair is the most frequent then?",
     },
     {
       say: "Every byte is a token of its own. Step on: which word of several letters becomes one token first?",

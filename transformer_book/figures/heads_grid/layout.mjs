@@ -72,11 +72,13 @@ export function layout(state, room = 680, runner = runners.get(state.source)) {
   if (!known) return { state, room, waiting: true };
   const geometry = { state, room, ...known };
   const small = thumbnails(geometry, room);
+  const half = Math.floor((room - 28) / 2);
+  const beside = room - small.width - 20;
   return {
     ...geometry,
     small,
     bars: bars(geometry, room >= 560 ? small.width : room),
-    half: room >= 560 ? Math.floor((room - 28) / 2) : room,
+    large: room < 560 ? room : beside < 240 ? half : Math.min(half, beside),
   };
 }
 

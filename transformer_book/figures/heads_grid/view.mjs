@@ -156,7 +156,7 @@ function mapPanel(ui, label) {
   svg.append(over.node);
   const draw = (geometry, head) => {
     shown = head;
-    const shape = largeMap(geometry, head, geometry.half);
+    const shape = largeMap(geometry, head, geometry.large);
     set(svg, { width: shape.width, height: shape.height });
     set(node.querySelector("b"), { text: `${shape.title} ` });
     set(note, { text: shape.note });
@@ -224,7 +224,7 @@ export default {
   title: "Heads of a decoder",
   steps: [
     {
-      say: "Random letters are read twice. Switch the framed head off: how much worse is the second reading?",
+      say: "Random letters are read twice. Press the button to switch one head off: how much worse is the second reading?",
     },
     {
       say: "Three heads of layer 1 show the same stripe. Pick each, and switch it off alone: do they matter equally?",

@@ -142,7 +142,7 @@ export default {
   title: "Position lab",
   steps: [
     {
-      say: "Each position gets the values under the line. Tap one, then its neighbor: which curve changes more?",
+      say: "The line marks the values of one position. Tap the next position: which curve changes more?",
     },
     {
       say: "Two words have swapped places, and there are no positions. Does any output change? Pick two other words.",

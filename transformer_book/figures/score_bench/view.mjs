@@ -165,7 +165,7 @@ export default {
   title: "Score bench",
   steps: [
     {
-      say: "Drag the width to 512. Upper bars, not divided by √d: how much weight does one key take?",
+      say: "Drag the width to 512. Bars that point up are not divided by √d: how much weight does one key take?",
     },
     {
       say: "Under More, draw again a few times. Does dividing by √d help with every draw?",

@@ -113,7 +113,7 @@ export default {
   title: "A training run, step by step",
   steps: [
     {
-      say: "Random letters are read twice. Guess: drag ? to the step where the second copy gets easy.",
+      say: "Random letters are read twice. When does the second copy get easy? Drag ? there, then press Step.",
     },
     {
       say: "Now train: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
