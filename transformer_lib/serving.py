@@ -76,7 +76,7 @@ class BlockPool:
     """Which blocks are free, how many users hold each, and what full ones contain.
 
     A full block is known by all tokens up to its end, because its keys and values
-    depend on all of them. Source: Kwon et al. 2023, section 4.4.
+    depend on all of them. Source: Kwon et al. 2023, section 4.4 (blocks with counts).
 
     Raises:
         ValueError: if there is no block, or no token fits one.
