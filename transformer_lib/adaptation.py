@@ -17,7 +17,7 @@ from transformer_lib.cache import quantize
 from transformer_lib.embeddings import Embedding, rows_of
 
 FEW = 16
-"""Up to so many vectors, reading the weights takes most of a product's time."""
+"""Up to so many vectors, `int8_product` reads the integers themselves."""
 
 
 class LoRALinear(nn.Module):
@@ -27,7 +27,7 @@ class LoRALinear(nn.Module):
     or neither would get a gradient. Source: Hu et al. 2022, section 4.1.
 
     Raises:
-        ValueError: if the rank is below 1, or larger than the layer's widths.
+        ValueError: if the rank is below 1, or larger than one of the layer's widths.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ def add_lora(
     """Freeze a model, and let every linear layer of these names adapt by `LoRALinear`.
 
     The model is changed in place; it computes what it did until it is trained.
-    Source: Hu et al. 2022, section 4.2 (which layers).
+    Source: Hu et al. 2022, sections 4.2 and 7.1 (which layers).
 
     Raises:
         ValueError: if no layer has such a name, or the rank does not fit.
@@ -175,7 +175,7 @@ class QuantizedLinear(nn.Module):
 class QuantizedEmbedding(QuantizedLinear):
     """An embedding stored as int8, with a scale per row; it scores by the same rows.
 
-    Source: Dettmers et al. 2022, section 3.1.
+    Source: Dettmers et al. 2022, section 3.1 (a scale per row, of linear layers).
     """
 
     def __init__(
@@ -210,8 +210,6 @@ def quantize_embeddings(
     product: Callable[[Tensor, QuantizedLinear], Tensor] = rounded_product,
 ) -> nn.Module:
     """Turn every embedding into a `QuantizedEmbedding`, in place; tied ones stay tied.
-
-    Source: Dettmers et al. 2022, section 3.1.
 
     Raises:
         ValueError: if there is no embedding.
@@ -251,8 +249,6 @@ def quantize_linears(
 def pack_int4(numbers: Int8[Tensor, "*batch width"]) -> UInt8[Tensor, "*batch half"]:
     """Put two integers from -8 to 7 into each byte, the first one in the low half.
 
-    Source: Dettmers et al. 2023, section 2 (two 4-bit numbers in a byte).
-
     Raises:
         ValueError: if the width is odd.
     """
@@ -278,8 +274,8 @@ def distillation_loss(
 ) -> Float[Tensor, "*batch"]:
     """Return KL(teacher, student) of each token, both logits divided by a temperature.
 
-    The factor temperature ** 2 keeps the gradients as large as at 1. No gradient
-    reaches the teacher. Source: Hinton et al. 2015, section 2.
+    The factor temperature ** 2 keeps the gradients about as large as at 1. No
+    gradient reaches the teacher. Source: Hinton et al. 2015, section 2.
 
     Raises:
         ValueError: if the temperature is not above 0.
