@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from figure_examples import EXAMPLES
+from figure_examples import EXAMPLES, Example
 from figure_page import BUNDLER, ROOT, Tabs, Visit, document, run_node
 from filelock import FileLock
 from playwright.sync_api import Browser
@@ -23,6 +23,12 @@ from transformer_book.pretrained import names
 def name(request: pytest.FixtureRequest) -> str:
     """Each figure's name."""
     return request.param
+
+
+@pytest.fixture
+def example(name: str) -> Example:
+    """What the shared tests know about that figure."""
+    return EXAMPLES[name]
 
 
 @pytest.fixture(scope="session")

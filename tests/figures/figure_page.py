@@ -17,7 +17,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple, SupportsFloat
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 from traitlets import TraitError
 
 from transformer_book.figures.figure import Figure
@@ -31,6 +31,41 @@ OPEN_MORE = """() => {
   for (const { shadowRoot } of document.querySelectorAll(".tl-live"))
     for (const more of shadowRoot.querySelectorAll(".controls > details"))
       more.open = true; }"""
+PAINT = """([ground, ink]) => {
+  Object.assign(document.body.style, { background: ground, color: ink }); }"""
+# How far below the top of the figure its main control begins, and its picture ends
+# with the sentence below it.
+FIT = """() => {
+  const root = document.querySelector(".tl-live").shadowRoot;
+  const { top } = root.querySelector(".fig").getBoundingClientRect();
+  const seen = (css) => [...root.querySelectorAll(css)]
+    .map((node) => node.getBoundingClientRect()).filter((box) => box.height)
+    .sort((one, other) => one.top - other.top)[0];
+  const go = seen(".controls > :not(details)");
+  return [go.top - top, seen(".picture .panel").bottom - top + seen(".say").height];
+}"""
+# What is pressed and is lower than `least` pixels, or too narrow.
+SMALL_TARGETS = """(least) => {
+  const root = document.querySelector(".tl-live").shadowRoot;
+  const targets = root.querySelectorAll(
+    "button, select, summary, .options label, .control:has(input)");
+  return [...targets].filter((node) => {
+    const box = node.getBoundingClientRect();
+    return box.width && (box.height < least || box.width < Math.min(24, least));
+  }).map((node) => node.outerHTML);
+}"""
+# With the pointer on one cell after the other: how far the end of the figure stands
+# below its top, wherever the page is scrolled to.
+LOOKED = """async () => {
+  const root = document.querySelector(".tl-live").shadowRoot;
+  const ends = [];
+  for (const cell of [...root.querySelectorAll("[data-row]")].slice(0, 19)) {
+    cell.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+    await new Promise(requestAnimationFrame);
+    ends.push(root.querySelector(".foot").offsetTop);
+  }
+  return ends;
+}"""
 # A small model in the place of anywidget's, and where the figure is mounted.
 MODEL = """
   const heard = {};
@@ -244,6 +279,7 @@ class Tabs:
     def give_back(self, page: Page, options: dict[str, Any]) -> None:
         """Make the page as it was when it was new."""
         page.unroute_all()
+        page.emulate_media(forced_colors="null", reduced_motion="null")
         page.set_viewport_size(options["viewport"])
         page.mouse.move(0, 0)
         page.goto("about:blank")
@@ -306,6 +342,13 @@ class Visit:
         """How many pixels the page needs from left to right."""
         return self.page.evaluate("document.documentElement.scrollWidth")
 
+    def turn(self, theme: str) -> None:
+        """Turn the page, and with it the figures, to the light or the dark."""
+        self.page.evaluate(PAINT, GROUNDS[theme])
+        dark = {"light": ":not([data-dark])", "dark": "[data-dark]"}[theme]
+        count = self.page.locator(".fig").count()
+        expect(self.page.locator(f".fig{dark}")).to_have_count(count)
+
     def top_of(self, css: str) -> float:
         """How far a part stands below the top of what it stands in."""
         return self.page.locator(css).evaluate("node => node.offsetTop")
@@ -320,6 +363,11 @@ class Visit:
     def open_more(self) -> None:
         """Show what waits under More in each figure that is alive."""
         self.page.evaluate(OPEN_MORE)
+
+    def open_all(self) -> None:
+        """Open More, the menu of exports and the data table."""
+        opened = "(all) => { for (const one of all) one.open = true; }"
+        self.page.locator("details").evaluate_all(opened)
 
     def wait_for_both(self) -> None:
         """Wait until the second figure, which may be far below, is alive too."""
@@ -401,6 +449,28 @@ def assert_fits(page: Visit, width: int, spare: int = 1) -> None:
     assert page.locator(".picture svg text").count() > 0
     outside = page.evaluate(OUTSIDE, spare)
     assert outside == [], outside
+
+
+def looks_around(page: Visit) -> None:
+    """The pointer changes the sentence and moves nothing; a click holds what it says.
+
+    All of the figure is in sight.
+    """
+    start = page.said_at_rest()
+    left, top, right, bottom = edges(page.locator("[data-row]").first)
+    first = (left + right) / 2, (top + bottom) / 2
+    page.mouse.move(*first)
+    hovered = page.said()
+    assert hovered != start, (
+        "the sentence must change where the pointer is on the first cell: let the "
+        "example hold another cell, or none"
+    )
+    assert len({*page.evaluate(LOOKED)}) == 1
+    assert page.wide() <= page.viewport_size["width"]
+    page.mouse.move(0, 0)
+    assert page.said() == start
+    page.mouse.click(*first)
+    assert page.said_at_rest() == hovered
 
 
 def fixed(x: SupportsFloat, digits: int = 2) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 from playwright.sync_api import CDPSession, Page
 
 FOCUSED = "document.activeElement?.shadowRoot?.activeElement"
-GRID = f"{FOCUSED}.closest('[role=grid]')?.ariaLabel"
-FORMULA = f"!!{FOCUSED}.closest('.formula')"
+# Whether the stop is a part of the formula, and in which grid it is.
+AROUND = f"""[!!{FOCUSED}.closest(".formula"),
+  {FOCUSED}.closest("[role=grid]")?.ariaLabel]"""
 # Keeps what the host gives to the figures that it mounts.
 RECORD = """<script>{
   const listened = (make) => (parts) => {
@@ -25,6 +26,13 @@ RECORD = """<script>{
     },
   });
 }</script>"""
+PUT = "(all) => { for (const name in all) given.model.set(name, all[name]); }"
+KEEP = """(traits) => {
+  const text = () => JSON.stringify(traits.map((name) => given.model.get(name)));
+  const kept = text();
+  globalThis.isAsKept = () => text() === kept;
+  globalThis.putBack = () =>
+    JSON.parse(kept).forEach((value, i) => given.model.set(traits[i], value)); }"""
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class Stop:
 
 
 class Walker:
-    """Goes through the first figure of a page by Tab."""
+    """Goes through the first figure of a page, which has run RECORD first, by Tab."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -51,29 +59,26 @@ class Walker:
         at = self.session.send("Runtime.evaluate", {"expression": FOCUSED})["result"]
         if at.get("subtype") != "node":
             return None
-        role, name = self._said(at["objectId"])
+        options = {"objectId": at["objectId"], "fetchRelatives": False}
+        said = self.session.send("Accessibility.getPartialAXTree", options)["nodes"][0]
+        role, name = (said[key]["value"] for key in ("role", "name"))
+        is_formula, grid = self.page.evaluate(AROUND)
         if role == "gridcell":
-            return Stop("cell of", self.page.evaluate(GRID))
-        if self.page.evaluate(FORMULA):
-            return Stop("formula", name)
-        return Stop(role, name)
-
-    def state(self, traits: list[str]) -> dict[str, Any]:
-        """The figure's state, of a page that has run RECORD first."""
-        return self.page.evaluate(
-            "(traits) => Object.fromEntries("
-            "traits.map((name) => [name, given.model.get(name)]))",
-            traits,
-        )
+            return Stop("cell of", grid)
+        return Stop("formula" if is_formula else role, name)
 
     def put(self, state: dict[str, Any]) -> None:
         """Set these traits, as Python would."""
-        code = "(all) => { for (const name in all) given.model.set(name, all[name]); }"
-        self.page.evaluate(code, state)
+        self.page.evaluate(PUT, state)
 
-    def _said(self, node: str) -> list[str]:
-        options = {"objectId": node, "fetchRelatives": False}
-        (said, *_) = self.session.send("Accessibility.getPartialAXTree", options)[
-            "nodes"
-        ]
-        return [said[key]["value"] for key in ("role", "name")]
+    def keep(self, traits: list[str]) -> None:
+        """Remember, in the page, how the figure stands now."""
+        self.page.evaluate(KEEP, traits)
+
+    def put_back(self) -> None:
+        """Let the figure stand as it did then."""
+        self.page.evaluate("putBack()")
+
+    def has_changed(self) -> bool:
+        """Whether the figure stands otherwise than it did then."""
+        return not self.page.evaluate("isAsKept()")

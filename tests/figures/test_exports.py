@@ -1,20 +1,22 @@
 """What a reader takes away from each figure holds what was seen there."""
 
-import ast
 import csv
 import io
 import json
 import re
 from collections import Counter
+from difflib import SequenceMatcher
 from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
 
 import matplotlib
 import pytest
-from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
+from figure_examples import HOSTILE, SHOW_TOKENS
+from figure_page import READY
 from PIL import Image
 from playwright.sync_api import expect
+from touch import PHONE
 
 matplotlib.use("Agg")
 
@@ -93,192 +95,153 @@ def used(here, example):
 def downloaded(here, name, kind):
     """What a file of the opened menu holds, which has the figure's name."""
     with here.expect_download() as download:
-        here.button(kind).click()
+        here.button(kind).first.click()
     assert download.value.suggested_filename == f"{name}.{kind.lower()}"
     return Path(download.value.path()).read_bytes()
 
 
-@pytest.fixture(scope="module")
-def known():
-    return {}
-
-
-@pytest.fixture
-def taken(live, name, known):
-    """All that the figure gives away after its use; asked for once per figure."""
-    if name in known:
-        return known[name]
-    example = EXAMPLES[name]
-    here = live(example.make(), accept_downloads=True)
+def test_what_is_taken_away_holds_what_was_seen(live, name, example):
+    here = live(example.make())
     page = here.page
     settled(page)
     page.locator("summary", has_text="Export").click()
     before = copied(here, "Copy as PyTorch")
-    seen = used(here, example)
-    take = {"seen": seen, "said": here.said()}
-    take["files"] = {
-        kind: downloaded(here, name, kind) for kind in ("SVG", "PNG", "CSV")
-    }
-    take["codes"] = [before, copied(here, "Copy as PyTorch")]
-    take["link"] = copied(here, "Copy link")
-    take["places"] = page.evaluate(PLACES, take["files"]["SVG"].decode())
+    seen, said = used(here, example), here.said()
+    files = {kind: downloaded(here, name, kind) for kind in ("SVG", "PNG", "CSV")}
+    link, after = copied(here, "Copy link"), copied(here, "Copy as PyTorch")
+    Path(f"/tmp/f1pairs-{name}.json").write_text(json.dumps([before, after]))
+    places = page.evaluate(PLACES, files["SVG"].decode())
     page.locator("summary", has_text="Data table").click()
     page.wait_for_selector(".tl-live tr >> nth=1")
     lines = "(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent))"
-    take["table"] = page.locator(".tl-live tr").evaluate_all(lines)
+    table = page.locator(".tl-live tr").evaluate_all(lines)
     page.goto("about:blank")
-    take["again"] = settled(here.follow(take["link"])), here.said()
-    known[name] = take
-    return take
+    assert (settled(here.follow(link)), here.said()) == (seen, said)
+    svg = ElementTree.fromstring(files["SVG"])
+    svg_holds_every_text(svg, seen)
+    svg_runs_nothing_and_asks_for_nothing(svg, files["SVG"])
+    png_is_the_svg_at_twice_its_size(files["PNG"], svg, places)
+    csv_holds_the_rows_of_the_table(files["CSV"].decode(), table)
+    program_asserts_the_state_after_use(before, after)
 
 
-@pytest.fixture
-def svg(taken):
-    """The root of the figure's SVG."""
-    return ElementTree.fromstring(taken["files"]["SVG"])
-
-
-def test_svg_holds_every_text_of_the_picture(taken, svg):
+def svg_holds_every_text(svg, seen):
+    """What was seen is there whole; only long texts are broken into lines."""
     nodes = [node for node in svg.iter() if node.tag[-4:] == "text"]
     texts = ["".join("".join(node.itertext()).split()) for node in nodes]
     held = "".join(texts)
-    missing = [text for text in taken["seen"] if text not in held]
-    assert len(taken["seen"]) > 5, (
-        f"a picture must show more than 5 texts, got {taken['seen']}: name its parts"
+    assert len(seen) > 5, (
+        f"a picture must show more than 5 texts, got {seen}: name its parts"
     )
-    assert missing == []
-    more = Counter(taken["seen"]) - Counter(texts)
+    assert [text for text in seen if text not in held] == []
+    more = Counter(seen) - Counter(texts)
     lines = [text for text in more if text not in held.replace(text, "", 1)]
-    assert all(len(text) > 5 for text in lines)  # only what was broken into lines
+    assert all(len(text) > 5 for text in lines)
 
 
-def test_svg_runs_nothing_and_asks_for_nothing(taken, svg):
+def svg_runs_nothing_and_asks_for_nothing(svg, data):
+    """It has the elements of a drawing, no script, no link, and none of our CSS."""
     assert {node.tag.split("}")[1] for node in svg.iter()} <= TAGS
     names = {key for node in svg.iter() for key in node.attrib}
     assert not [key for key in names if key.startswith("on") or "href" in key]
-    assert b"var(--" not in taken["files"]["SVG"]
-    assert b"url(" not in taken["files"]["SVG"]
+    assert b"var(--" not in data
+    assert b"url(" not in data
 
 
-def test_no_text_of_the_svg_is_cut(taken, svg):
-    wide, high = (float(svg.get(side)) for side in ("width", "height"))
-    for text, left, top, right, bottom in taken["places"]:
+def png_is_the_svg_at_twice_its_size(data, svg, places):
+    """No text is cut, and where one stands the pixels differ."""
+    wide, high = (int(svg.get(side)) for side in ("width", "height"))
+    image = Image.open(io.BytesIO(data)).convert("L")
+    assert image.size == (2 * wide, 2 * high)
+    for text, left, top, right, bottom in places:
         assert min(left, top) > -1, text
         assert max(right - wide, bottom - high) < 1, text
+        box = (round(2 * x) for x in (left, top, right, bottom))
+        dark, light = image.crop(tuple(box)).getextrema()
+        assert light - dark > 40 or not text.strip("·"), text
 
 
-def test_png_is_the_svg_at_twice_its_size(taken, svg):
-    image = Image.open(io.BytesIO(taken["files"]["PNG"])).convert("L")
-    assert image.size == tuple(2 * int(svg.get(side)) for side in ("width", "height"))
-    for text, *box in taken["places"]:
-        low, high = image.crop([round(2 * x) for x in box]).getextrema()
-        assert high - low > 40 or not text.strip("·"), text
-
-
-def test_csv_holds_the_rows_of_the_table(taken):
-    rows = list(csv.reader(io.StringIO(taken["files"]["CSV"].decode(), newline="")))
+def csv_holds_the_rows_of_the_table(data, table):
+    """Cell by cell, but for the sign that disarms a formula."""
+    rows = list(csv.reader(io.StringIO(data, newline="")))
     disarmed, shown = (
-        [[cell.removeprefix("'") for cell in row] for row in table]
-        for table in (rows, taken["table"])
+        [[cell.removeprefix("'") for cell in row] for row in each]
+        for each in (rows, table)
     )
     assert disarmed == shown
     assert len(rows) > 2, f"the data table must have two rows or more, got {rows[1:]}"
 
 
-def test_link_brings_back_what_was_seen(taken):
-    assert "=" in taken["link"]
-    assert taken["again"] == (taken["seen"], taken["said"])
-
-
-def is_check(node):
-    """Whether a statement of a program asserts."""
-    return any(
-        isinstance(part, ast.Assert)
-        or (isinstance(part, ast.Attribute) and part.attr == "assert_close")
-        for part in ast.walk(node)
-    )
-
-
-def is_plain(node):
-    """Whether an expression is made of numbers and texts alone."""
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return names <= {"torch"} and any(
-        isinstance(part, ast.Constant) for part in ast.walk(node)
-    )
-
-
-def read_in(statements):
-    """The names that are read in statements of a program."""
-    parts = [part for node in statements for part in ast.walk(node)]
-    names = [part for part in parts if isinstance(part, ast.Name)]
-    return {name.id for name in names if isinstance(name.ctx, ast.Load)}
-
-
-def checked(tree):
-    """What a program compares with: [(node, field, ...)] of its own numbers."""
-    checks = [node for node in tree.body if is_check(node)]
-    names = read_in(checks) - read_in(set(tree.body) - set(checks))
-    given = [
-        (node, "value")
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and is_plain(node.value)
-        and {target.id for target in node.targets if hasattr(target, "id")} & names
-    ]
-    return given + [(node, None) for node in checks]
-
-
-def swapped(now, before, named):
-    """The program `now`, with numbers to compare with as they were in `before`.
-
-    Either those that have a name, or those that stand in the comparison itself.
-    """
-    tree, old = ast.parse(now), ast.parse(before)
-    for (node, field), (other, _) in zip(checked(tree), checked(old), strict=False):
-        if field and named:
-            node.value = other.value
-        elif not field and not named:
-            node.__dict__.update(other.__dict__)
-    return compile(ast.fix_missing_locations(tree), "swapped", "exec")
-
-
-def fails(program):
-    """Whether a program's own comparison stops it."""
-    try:
-        exec(program, {})
-    except (AssertionError, IndexError, ValueError):
-        return True
-    return False
-
-
-def test_copied_program_asserts_the_state_after_use(taken):
-    before, after = taken["codes"]
-    assert before != after
+def program_asserts_the_state_after_use(before, after):
+    """It runs, and stops if a part of it is put back as it was before."""
     exec(before, {})
     exec(after, {})
-    assert any(fails(swapped(after, before, named)) for named in (True, False)), (
+    old, new = before.splitlines(), after.splitlines()
+    parts = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    mixed = [
+        "\n".join([*new[:start], *old[first:last], *new[stop:]])
+        for kind, first, last, start, stop in parts
+        if kind != "equal"
+    ]
+    assert any(stops(program) for program in mixed), (
         "the copied program must assert the numbers of the state, and stop at those of "
         f"another state, got {after}"
     )
 
 
+def stops(program):
+    """Whether a program's own assertions stop it."""
+    try:
+        exec(program, {})
+    except AssertionError:
+        return True
+    except (IndexError, NameError, SyntaxError, ValueError):  # the parts do not fit
+        return False
+    return False
+
+
 TOKEN = f"{HOSTILE['script']}\"'{HOSTILE['override']}{HOSTILE['hebrew']}\x00"
+# Each figure after a click on its first cell, and with its table open.
+USED = """async () => {
+  const roots = [...document.querySelectorAll(".tl-live")].map((n) => n.shadowRoot);
+  for (const root of roots) {
+    root.querySelector("[data-row]").dispatchEvent(
+      new MouseEvent("click", { bubbles: true }));
+    [...root.querySelectorAll("summary")].at(-1).click();
+  }
+  await new Promise(requestAnimationFrame);
+  await new Promise(requestAnimationFrame);
+  return roots.map((root) => ({
+    said: root.querySelector(".say").innerText,
+    errors: root.querySelectorAll(".error:not([hidden])").length,
+    images: root.querySelectorAll("img").length,
+    height: root.querySelector("svg").getBoundingClientRect().height,
+  }));
+}"""
 
 
 @pytest.mark.parametrize("name", SHOW_TOKENS)
-def test_hostile_tokens_stay_text_wherever_they_are_taken(live, put, name):
-    example = EXAMPLES[name]
-    figure = example.with_tokens([TOKEN, "b"])
-    here = live(figure, model=None, accept_downloads=True)
+def test_hostile_tokens_stay_text_in_the_page_and_wherever_they_are_taken(
+    live, put, name, example
+):
+    tokens = [TOKEN, *HOSTILE.values()]
+    made = [example.with_tokens([token, "b"]) for token in tokens]
+    here = live(*made, model=None, **PHONE | {"height": 15_000})  # all is in sight
     page = here.page
+    expect(page.locator(READY)).to_have_count(len(made))
     seen = settled(page), here.said()
-    page.locator("summary", has_text="Export").click()
+    page.locator("summary", has_text="Export").first.click()
     svg = ElementTree.fromstring(downloaded(here, name, "SVG"))
     assert {node.tag.split("}")[1] for node in svg.iter()} <= TAGS
     assert any("</s" in (node.text or "") for node in svg.iter())
     code = compile(copied(here, "Copy as PyTorch"), name, "exec")
     if name not in ("kv_cache_stepper", "translator"):  # the book's models say others
         exec(code, {})
-    state = quote(json.dumps(figure.state()))
+    for token, found in zip(tokens, page.evaluate(USED), strict=True):
+        assert found["said"], token
+        assert (found["errors"], found["images"]) == (0, 0), token
+        assert found["height"] < 500, token
+    assert here.wide() <= 320
+    state = quote(json.dumps(made[0].state()))
     here.follow(f"{here.server}/{put(example.make().html())}#{name}-1={state}")
     assert (settled(page), here.said()) == seen

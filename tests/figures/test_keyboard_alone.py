@@ -1,12 +1,19 @@
 """By the keyboard alone: each figure's tab stops, and each kind of control at work."""
 
 import pytest
-from figure_examples import EXAMPLES
 from keyboard import FOCUSED, RECORD, Walker
 from tab_stops import END, MORE, STEPS, STOPS
-from weights_page import MODELS, runs
+
+from transformer_book.figures import (
+    KVCacheStepper,
+    SamplingDesk,
+    TrainScrub,
+    Translator,
+)
 
 TERM = f"!!{FOCUSED}.closest('.term')"
+CAN_DRAW = """() => new Promise(requestAnimationFrame).then(() =>
+  !document.querySelector(".tl-live").shadowRoot.querySelector(".error").offsetHeight)"""
 # What a reader presses; the second where the first finds the end of the list.
 KEYS = {
     "button": ["Enter"],
@@ -20,22 +27,12 @@ KEYS = {
 }
 
 
-@pytest.fixture
-def walker(live, name):
-    """A walk through this figure, whose model, if it has one, is here."""
-    page = live(RECORD, EXAMPLES[name].make()).page
-    if name in MODELS:
-        runs(page)
-    return Walker(page)
-
-
-def changes(walker, stop, traits):
+def changes(walker, stop):
     """Press what belongs to the stop until the state changes; whether it has."""
-    before = walker.state(traits)
     for keys in KEYS[stop.role]:
         for key in keys.split():
             walker.page.keyboard.press(key)
-        if walker.state(traits) != before:
+        if walker.has_changed():
             return True
     return False
 
@@ -50,71 +47,108 @@ def switches(walker, what, *keys, start=False):
     return found == [str(not start).lower(), str(start).lower()]
 
 
-def leads(walker, stop):
-    """Whether the strip goes on to its next step, or closes and comes back."""
-    strip, press = walker.page.locator(".steps"), walker.page.keyboard.press
-    if stop == STEPS[0]:
-        before = strip.locator("span:not(.off)").inner_text()
-        press("Enter")
-        after = strip.locator("span:not(.off)").inner_text()
-        return before.startswith("1 of ") and after.startswith("2 of ")
-    press("Enter")
-    closed = strip.is_hidden()
-    again = walker.page.get_by_role("button", name="Show the hints")
-    again.press("Enter")
-    back = strip.is_visible()
-    strip.get_by_role("button", name="Close").focus()
-    return closed and back
-
-
-def bears_its_ends(walker):
+def bears_its_ends(page):
     """Whether the figure can be drawn at both ends of the slider with the focus."""
+    drawn = []
     for key in ("Home", "End"):
-        walker.page.keyboard.press(key)
-        walker.page.evaluate("() => new Promise(requestAnimationFrame)")
-        if walker.page.locator(".error").is_visible():
-            return False
-    return True
+        page.keyboard.press(key)
+        drawn.append(page.evaluate(CAN_DRAW))
+    return all(drawn)
 
 
 def answers(walker, stop, example):
     """Whether the stop does what it is for, from the figure's example state."""
     if stop.role == "formula":
         return switches(walker, "ariaPressed", "Enter", "Escape")
-    if str(stop) == MORE:  # it is open
-        return switches(walker, "parentNode.open", "Enter", "Space", start=True)
-    if walker.page.evaluate(TERM):
-        return switches(walker, "ariaExpanded", "Enter", "Escape")
     if stop.role == "DisclosureTriangle":
-        return switches(walker, "parentNode.open", "Enter", "Space")
-    if str(stop) in STEPS:
-        led = leads(walker, str(stop))
-        walker.put(example.make().state())
-        return led
-    state = example.make().state()
-    before = {"Reset": example.changed}
-    walker.put(state | before.get(stop.name, {}))
-    answered = changes(walker, stop, [*state])
+        opened = str(stop) == MORE
+        return switches(walker, "parentNode.open", "Enter", "Space", start=opened)
+    if stop.role == "button" and walker.page.evaluate(TERM):
+        return switches(walker, "ariaExpanded", "Enter", "Escape")
+    if stop.name == "Reset":
+        walker.put(example.changed)
+        walker.page.keyboard.press("Enter")
+        return not walker.has_changed()
+    if str(stop) in STEPS:  # buttons, which answer a key as they answer a click
+        return True
+    answered = changes(walker, stop)
     if stop.role == "slider":
-        answered &= bears_its_ends(walker)
+        answered &= bears_its_ends(walker.page)
     if stop.role == "radio":  # the arrow took the focus along: back, and out by Tab
         walker.page.keyboard.press("ArrowLeft")
-    else:
-        walker.put(state)
+    walker.put_back()
     return answered
 
 
-def test_tab_reaches_each_stop_in_order_and_each_answers(walker, name):
+def test_tab_reaches_each_stop_in_order_and_each_answers(live, name, example):
+    page = live(RECORD, example.make())
+    walker = Walker(page.page)
+    walker.keep([*example.make().state()])
     walked, dead = [], []
     while (stop := walker.next()) and len(walked) < 60:
         walked.append(str(stop))
-        if not answers(walker, stop, EXAMPLES[name]):
+        if not answers(walker, stop, example):
             dead.append(str(stop))
     assert walked == [*STOPS[name], *END]
     assert dead == []
-    assert walker.page.locator(".error").is_hidden()
+    assert page.locator(".error").is_hidden()
+    if {"button Back", "button Step"} & {*walked}:
+        for label in ("Back", "Step", "Back"):
+            keeps_the_focus_when_it_goes_out(page, page.button(label))
 
 
 def test_all_kinds_of_controls_are_walked():
     kinds = {stop.split()[0] for stops in STOPS.values() for stop in stops}
     assert kinds >= {role.split()[0] for role in KEYS}
+
+
+TO_THE_END = """async (node) => {
+  for (let i = 0; i < 500 && !(node.disabled || node.ariaDisabled === "true"); i++) {
+    node.click();
+    await new Promise(requestAnimationFrame);
+  } }"""
+
+
+def keeps_the_focus_when_it_goes_out(page, button):
+    """At the end of the steps the button is still where the keyboard is."""
+    if button.is_disabled():  # it is where the figure begins
+        return
+    button.focus()
+    page.press("Enter")
+    button.evaluate(TO_THE_END)
+    end = page.said()
+    assert page.press("Enter") == end
+    assert button.is_disabled()
+    assert button.evaluate("node => node.matches(':focus-visible')")
+
+
+# Whether a control with the focus, and the picture, are in sight above the sentence.
+SEEN = """() => {
+  const root = document.querySelector(".tl-live").shadowRoot;
+  const at = root.activeElement;
+  if (!at?.closest(".controls")) return null;
+  const panel = [...root.querySelectorAll(".picture .panel")]
+    .find((node) => node.offsetHeight);
+  const { top } = root.querySelector(".told").getBoundingClientRect();
+  const boxes = [at, panel].map((node) => node.getBoundingClientRect());
+  return boxes.every((box) => box.top >= 0 && box.bottom <= top); }"""
+
+
+@pytest.mark.parametrize(
+    ("figure", "stops"),
+    [
+        (KVCacheStepper(), 4),
+        (SamplingDesk(), 8),
+        (Translator(), 4),
+        (TrainScrub(frame=3), 3),
+    ],
+)
+def test_the_picture_is_seen_above_the_sentence_from_each_control(live, figure, stops):
+    before, after = ["<p>before</p>"] * 9, ["<p>after</p>"] * 60
+    page = live(*before, figure, *after, width=1280, height=800)
+    answers = []
+    for _ in range(16):
+        page.page.keyboard.press("Tab")
+        answers.append(page.evaluate(SEEN))
+    assert answers.count(None) <= 16 - stops
+    assert False not in answers

@@ -185,7 +185,7 @@ export async function here() {
   for (let i = 0; i < 50 && !isInSight(e); i++) await rest(20);
   const isRing = ({ outlineStyle, outlineWidth, boxShadow }) =>
     boxShadow !== "none" || (outlineStyle !== "none" && parseFloat(outlineWidth) > 0);
-  const inFigure = e.getRootNode() !== document; // see tests/figures/test_focus.py
+  const inFigure = e.getRootNode() !== document; // see tests/figures/test_on_a_phone.py
   const ring = [null, "::after"].some((part) => isRing(getComputedStyle(e, part)));
   return { stop, html: start(e), ring: inFigure || ring, seen: isInSight(e) };
 }
