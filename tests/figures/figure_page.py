@@ -456,6 +456,7 @@ def looks_around(page: Visit) -> None:
 
     All of the figure is in sight.
     """
+    page.evaluate("scrollTo(0, 0)")
     start = page.said_at_rest()
     left, top, right, bottom = edges(page.locator("[data-row]").first)
     first = (left + right) / 2, (top + bottom) / 2

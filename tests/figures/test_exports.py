@@ -109,7 +109,6 @@ def test_what_is_taken_away_holds_what_was_seen(live, name, example):
     seen, said = used(here, example), here.said()
     files = {kind: downloaded(here, name, kind) for kind in ("SVG", "PNG", "CSV")}
     link, after = copied(here, "Copy link"), copied(here, "Copy as PyTorch")
-    Path(f"/tmp/f1pairs-{name}.json").write_text(json.dumps([before, after]))
     places = page.evaluate(PLACES, files["SVG"].decode())
     page.locator("summary", has_text="Data table").click()
     page.wait_for_selector(".tl-live tr >> nth=1")
@@ -172,32 +171,36 @@ def csv_holds_the_rows_of_the_table(data, table):
     assert len(rows) > 2, f"the data table must have two rows or more, got {rows[1:]}"
 
 
-def program_asserts_the_state_after_use(before, after):
-    """It runs, and stops if a part of it is put back as it was before."""
-    exec(before, {})
-    exec(after, {})
+def mixed(before, after):
+    """The program `after`, each time with another part or line as `before` has it."""
     old, new = before.splitlines(), after.splitlines()
     parts = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    mixed = [
-        "\n".join([*new[:start], *old[first:last], *new[stop:]])
-        for kind, first, last, start, stop in parts
-        if kind != "equal"
-    ]
-    assert any(stops(program) for program in mixed), (
-        "the copied program must assert the numbers of the state, and stop at those of "
-        f"another state, got {after}"
-    )
+    for kind, first, last, start, stop in parts:
+        if kind != "equal":
+            yield [*new[:start], *old[first:last], *new[stop:]]
+            for i, line in enumerate(old[first:last][: stop - start], start):
+                yield [*new[:i], line, *new[i + 1 :]]
 
 
-def stops(program):
+def fails(lines):
     """Whether a program's own assertions stop it."""
     try:
-        exec(program, {})
+        exec("\n".join(lines), {})
     except AssertionError:
         return True
     except (IndexError, NameError, SyntaxError, ValueError):  # the parts do not fit
         return False
     return False
+
+
+def program_asserts_the_state_after_use(before, after):
+    """It runs, and stops if a part of it is as it was before."""
+    assert before != after
+    exec(after, {})
+    assert any(fails(lines) for lines in mixed(before, after)), (
+        "the copied program must assert the numbers of the state, and stop at those of "
+        f"another state, got {after}"
+    )
 
 
 TOKEN = f"{HOSTILE['script']}\"'{HOSTILE['override']}{HOSTILE['hebrew']}\x00"

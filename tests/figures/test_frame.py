@@ -161,26 +161,38 @@ def spot(slider, share):
     return left + share * (right - left), (top + bottom) / 2
 
 
-@pytest.mark.parametrize("name", ["bpe_stepper", "softmax_mask", "position_lab"])
-def test_a_finger_scrolls_over_a_slider_slides_and_taps_it(visit, put, figure):
+@pytest.fixture
+def slider(visit, put, figure):
+    """The first slider of a figure in the middle of a page to scroll, and the page."""
     gap = '<div style="height: 2000px"></div>'
     page = visit(**FINGER)
     page.open(put(gap, figure.html(), gap), live=False)
     page.locator(".tl-figure").scroll_into_view_if_needed()
     page.wait_for_selector(READY)
     page.open_more()
-    node = page.locator(".fig input[type=range]:visible").first
-    start, said = node.input_value(), page.said()
+    return page.locator(".fig input[type=range]:visible").first, page
+
+
+@pytest.mark.parametrize(
+    ("name", "down"), [("bpe_stepper", 120), ("softmax_mask", -120)]
+)
+def test_a_swipe_over_a_slider_scrolls_the_page(slider, down):
+    node, page = slider
+    before, said = node.input_value(), page.said()
     told = page.locator(".fig").evaluate_handle(TOLD)
-    for down, share in ((120, 0.1), (-120, 0.9)):
-        x, y = spot(node, share)
-        top = page.evaluate("scrollY")
-        way = [(x + 20 * part, y + down * part) for part in (0.1, 0.3, 0.6, 1)]
-        swipe(page.page, (x, y), *way)
-        page.wait_for_function(f"Math.abs(scrollY - {top}) > 50")
-        assert (node.input_value(), page.said()) == (start, said)
-        assert told.json_value() == []
-        expect(page.locator(".fig")).to_have_class("fig")  # nobody uses it
+    x, y = spot(node, 0.1 if down > 0 else 0.9)
+    top = page.evaluate("scrollY")
+    swipe(page.page, (x, y), *((x + 20 * s, y + down * s) for s in (0.1, 0.3, 0.6, 1)))
+    page.wait_for_function(f"Math.abs(scrollY - {top}) > 50")
+    assert (node.input_value(), page.said()) == (before, said)
+    assert told.json_value() == []
+    expect(page.locator(".fig")).to_have_class("fig")  # nobody uses it
+
+
+@pytest.mark.parametrize("name", ["softmax_mask", "position_lab"])
+def test_a_finger_slides_and_taps_a_slider(slider):
+    node, page = slider
+    start = float(node.input_value())
     x, y = spot(node, 0.4)
     top = page.evaluate("scrollY")
     swipe(page.page, (x, y), *((x + d, y + d / 8) for d in (9, 30, 60)))
@@ -188,4 +200,4 @@ def test_a_finger_scrolls_over_a_slider_slides_and_taps_it(visit, put, figure):
     assert page.evaluate("scrollY") == top
     page.touchscreen.tap(*spot(node, 0.9))
     assert page.said() != said
-    assert float(start) != slid < float(node.input_value())
+    assert start != slid < float(node.input_value())
