@@ -2,7 +2,6 @@
 // Logits go as float32 into the file that the job names.
 import { writeFileSync } from "node:fs";
 import {
-  argmax,
   createSession,
   createTokenizer,
   recorder,
@@ -63,20 +62,4 @@ export const tokens = (model) => (job) => {
     back: job.texts.map((one) => tokenizer.decode(tokenizer.encode(one))),
     decoded: job.ids.map(tokenizer.decode),
   };
-};
-
-export const translate = (model) => (job) => {
-  const session = createSession(model);
-  const tokenizer = createTokenizer(model.tokenizer);
-  const [start, end] = ["<start>", "<end>"].map(tokenizer.special);
-  return job.texts.map((one) => {
-    session.encode(tokenizer.encode(one));
-    const said = [];
-    let next = argmax(session.read([start]));
-    while (next !== end && session.length < session.capacity) {
-      said.push(next);
-      next = argmax(session.read([next]));
-    }
-    return tokenizer.decode(said);
-  });
 };
