@@ -3,92 +3,72 @@
 import re
 from collections import Counter
 
-import pytest
 from figure_examples import EXAMPLES
-from figure_page import edges, said_of
+from figure_page import said_of
 from playwright.sync_api import expect
 from weights_page import MODELS, PATIENCE, Held, asked_for, once_each, runs
 
-from transformer_book.figures import KVCacheStepper, SamplingDesk
-
-FAR = '<div style="height: 9000px"></div>'
-
-
-@pytest.fixture(params=MODELS)
-def name(request):
-    """Each figure with a model."""
-    return request.param
-
-
-def test_the_other_figures_ask_for_none(visit, put):
-    """Or the tests below would leave a figure out."""
-    others = EXAMPLES.keys() - MODELS.keys()
-    page = visit(width=1280, height=20_000)
-    asked = asked_for(page.page)
-    page.open(put(*(EXAMPLES[name].make().html() for name in others)))
-    mounted = page.locator("[data-mounted]")
-    expect(mounted).to_have_count(len(others), timeout=PATIENCE)
-    page.wait_for_load_state("networkidle", timeout=PATIENCE)
-    assert asked == {}
-
-
-def test_a_bar_says_how_far_the_weights_are(visit, put, name):
-    page, model, example = visit(), MODELS[name], EXAMPLES[name]
-    held = Held(page.page)
-    page.open(put(example.make().html()))
-    bar = page.get_by_role("progressbar", name=f"Loading the model {model}")
-    expect(bar).to_be_visible(timeout=PATIENCE)
-    left, top, right, bottom = edges(bar)
-    assert right - left >= 48
-    assert bottom - top >= 8
-    line = page.locator(".coming", has=page.locator("progress"))
-    expect(line).to_contain_text(f"Stored numbers, until the model {model} has loaded.")
-    assert page.said() == said_of(example.make())
-    count = len(once_each(model))
-    if count > 1:
-        held.release_first()
-        expect(bar).to_have_js_property("value", 1 / count, timeout=PATIENCE)
-        expect(bar).to_have_js_property("max", 1)
-    held.release()
-    runs(page.page)
-    assert bar.count() == 0
-    page.grid().focus()
-    page.press(*example.keys)
-    assert re.search(example.said, page.said())
-
-
-def test_weights_wait_until_a_figure_is_near(visit, put):
-    page = visit()
-    asked, wanted = asked_for(page.page), Counter()
-    figures = (EXAMPLES[name].make().html() for name in MODELS)
-    page.open(put(*(f"{FAR}{html}" for html in figures)), live=False)
-    page.wait_for_load_state("networkidle", timeout=PATIENCE)
-    for nth, model in enumerate(MODELS.values()):
-        assert asked == wanted, model
-        page.locator(".tl-figure").nth(nth).scroll_into_view_if_needed()
-        runs(page.page, nth)
-        wanted |= once_each(model)
-    assert asked == wanted
-
-
-# The scripts that come: of two for one file, a browser asks for one.
+# Which scripts come: of two for one file, a browser asks for one.
 SCRIPTS = """<script>globalThis.asked = [];
 new MutationObserver((changes) => {
   for (const { src } of changes.flatMap(({ addedNodes }) => [...addedNodes]))
     if (src?.includes("/weights/")) asked.push(src.split("/").at(-1).split(".")[0]);
 }).observe(document.head, { childList: true });</script>"""
+LEFT = """() => [Object.keys(TransformerWeights).length,
+  document.head.querySelectorAll("script[src*=weights]").length]"""
 
 
-def test_figures_of_one_model_ask_once(visit, put):
-    """Two at once wait for the same parts; one that comes later finds them here."""
-    page = visit(width=1280, height=5000)
+def test_a_bar_says_how_far_the_weights_are_that_all_figures_share(visit, put):
+    page = visit(width=1280, height=6000)
     held = Held(page.page)
-    makes = (SamplingDesk, SamplingDesk, KVCacheStepper)
-    first, second, third = (make().html() for make in makes)
-    page.open(put(SCRIPTS, first, second, FAR, third), live=False)
-    expect(page.locator("progress")).to_have_count(2, timeout=PATIENCE)
+    makes = {name: EXAMPLES[name].make() for name in MODELS}
+    html = put(SCRIPTS, *(figure.html() for figure in makes.values()))
+    page.open(html, disk=True, live=False)
+    bars = page.get_by_role("progressbar")
+    expect(bars).to_have_count(len(MODELS), timeout=PATIENCE)
+    for nth, (name, model) in enumerate(MODELS.items()):
+        figure = page.locator(".tl-figure").nth(nth)
+        bar = figure.get_by_role("progressbar", name=f"Loading the model {model}")
+        box = bar.bounding_box()
+        assert box["width"] >= 48
+        assert box["height"] >= 8
+        line = figure.locator(".coming", has=page.locator("progress"))
+        told = f"Stored numbers, until the model {model} has loaded."
+        expect(line).to_contain_text(told)
+        assert page.said(nth) == said_of(makes[name])
+    parts = [once_each(model) for model in set(MODELS.values())]
+    for _ in parts:
+        held.release_first()
+    for bar, model in zip(bars.all(), MODELS.values(), strict=True):
+        value = 1 / len(once_each(model))
+        if value < 1:
+            expect(bar).to_have_js_property("value", value, timeout=PATIENCE)
+            expect(bar).to_have_js_property("max", 1)
     held.release()
-    for nth in range(3):
+    for nth, name in enumerate(MODELS):
+        runs(page.page, nth)
+        page.grid(nth).focus()
+        page.press(*EXAMPLES[name].keys)
+        assert re.search(EXAMPLES[name].said, page.said(nth))
+    assert Counter(page.evaluate("asked")) == sum(parts, Counter())
+    assert page.evaluate(LEFT) == [0, 0]
+
+
+def test_weights_wait_until_a_figure_is_near_that_has_a_model(visit, put):
+    page = visit(width=1280, height=12_000)
+    asked, wanted = asked_for(page.page), Counter()
+    others = [EXAMPLES[name] for name in EXAMPLES if name not in MODELS]
+    far = '<div style="height: 15000px"></div>'
+    figures = [example.make().html() for example in others]
+    figures += [far + EXAMPLES[name].make().html() for name in MODELS]
+    page.open(put(*figures))
+    mounted = page.locator("[data-mounted]")
+    expect(mounted).to_have_count(len(others), timeout=PATIENCE)
+    page.wait_for_load_state("networkidle", timeout=PATIENCE)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    for nth, model in enumerate(MODELS.values(), len(others)):
+        assert asked == wanted, model
         page.locator(".tl-figure").nth(nth).scroll_into_view_if_needed()
         runs(page.page, nth)
-        assert Counter(page.evaluate("asked")) == once_each("manual-lm")
+        wanted |= once_each(model)
+    assert asked == wanted

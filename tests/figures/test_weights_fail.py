@@ -7,11 +7,10 @@ from figure_examples import EXAMPLES
 from figure_page import MODEL, said_of
 from playwright.sync_api import Route, expect
 from test_figures_page import WATCH
-from weights_page import MODELS, PATIENCE, WEIGHTS, Held, runs
+from weights_page import MODELS, PATIENCE, Held, runs
 
 from transformer_book.figures import SamplingDesk, SoftmaxMask
 
-FAR = '<div style="height: 9000px"></div>'
 MISSING = 'the model "manual-lm" did not load'
 BROKEN = 'the model "manual-lm" arrived damaged'
 LENGTH = r"a packed model must be whole, got \d+ of \d+ bytes"
@@ -34,23 +33,29 @@ SPOILT = {
     "no network later": (3, MISSING, lambda route: route.abort()),
     "no such file": (0, MISSING, lambda route: route.fulfill(status=404)),
     "a page instead": (0, BROKEN, answer(lambda _: "<p>Log in</p>")),
-    "nothing": (0, BROKEN, answer(lambda _: "")),
     "half a file": (2, BROKEN, answer(lambda text: text[:5000])),
     "too short": (2, LENGTH, answer(cut)),
 }
 
 
-@pytest.mark.parametrize("how", SPOILT)
-def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
-    part, reason, spoil = SPOILT[how]
+def test_what_fails_is_said_until_it_comes_and_the_rest_lives(visit, put):
     page = visit()
-    page.route(f"**/weights/manual-lm-{part}.js", spoil)
-    figures = [SamplingDesk(), SoftmaxMask(), FAR, SamplingDesk()]
-    page.open(put(*(f if f is FAR else f.html() for f in figures)))
+    far = '<div style="height: 9000px"></div>'
+    makes = (SamplingDesk, SoftmaxMask, SamplingDesk)
+    first, second, third = (make().html() for make in makes)
+    html = put(first, second, far, third)
     line = page.locator(".coming", has_text="Stored numbers: ").first
-    line.wait_for(timeout=PATIENCE)
-    assert re.fullmatch(f"Stored numbers: {reason}. Try again", line.inner_text())
-    assert page.locator("progress").count() == 0
+    again = line.get_by_role("button", name="Try again")
+    for how, (part, reason, spoil) in SPOILT.items():
+        page.route(f"**/weights/manual-lm-{part}.js", spoil)
+        if how == "no network":
+            page.open(html)
+        else:
+            again.click()
+        said = re.compile(f"^Stored numbers: {reason}. Try again$")
+        expect(line, how).to_have_text(said, timeout=PATIENCE)
+        assert page.locator("progress").count() == 0
+        page.unroute_all()
     assert page.push("Draw 100") == said_of(SamplingDesk(count=100))
     page.button("Reset").first.click()
     assert page.said() == said_of(SamplingDesk())
@@ -59,11 +64,10 @@ def test_what_fails_is_said_and_the_rest_lives(visit, put, how):
     assert all(re.search(BROWSERS, error) for error in page.errors), page.errors
     page.errors.clear()
 
-    page.unroute_all()  # the next figure asks again; this one when it is asked to
+    # the next figure asks again; this one when it is asked to
     page.locator(".tl-figure").nth(2).scroll_into_view_if_needed()
     runs(page.page, 2)
     assert line.inner_text().startswith("Stored numbers: ")
-    again = line.get_by_role("button", name="Try again")
     again.focus()
     page.press("Enter")
     runs(page.page, 0)
@@ -76,71 +80,56 @@ START = """async ([name, state]) => {
   MODEL
   const before = { ...kept };
   const leave = (await TransformerFigures.load(name)).default.render({ model, el });
+  const root = el.firstChild.shadowRoot;
   const painted = [];
   const all = { childList: true, subtree: true, characterData: true, attributes: true };
-  globalThis.gone = {
-    before, painted, el,
+  globalThis.used = {
+    painted, el, before,
     left: () => Object.values(heard).reduce((sum, set) => sum + set.size, 0),
     leave() {
       leave();
-      const watch = new MutationObserver((changes) => painted.push(...changes));
-      watch.observe(gone.root, all);
+      new MutationObserver((changes) => painted.push(...changes)).observe(root, all);
+      (globalThis.gone ??= []).push(used);
     },
-    root: el.firstChild.shadowRoot,
-    entry: Object.values(TransformerModels)[0],
   };
 }""".replace("MODEL", MODEL)
-ENDED = """async () => {
-  const { entry } = gone;
-  const came = await entry.model.then(() => "came", () => "failed");
+ENDED = """async (entries) => {
+  const came = await Promise.all(
+    entries.map(({ model }) => model.then(() => "came", () => "failed")));
   for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
   await new Promise((done) => setTimeout(done));
-  return [came, entry.listeners.size, gone.painted.length, gone.el.children.length];
+  const left = gone.flatMap(({ painted, el }) => [...painted, ...el.children]);
+  const heard = entries.flatMap(({ listeners }) => [...listeners]);
+  return [[...new Set(came)], left.length, heard.length];
 }"""
 
 
-@pytest.fixture
-def starts(visit, put):
-    """starts(name) mounts a figure that waits for its weights: the page, and these."""
+@pytest.mark.parametrize(
+    ("ends", "said"), [("came", "runs in this page"), ("failed", "did not load")]
+)
+def test_figures_that_go_while_weights_come_leave_nothing(visit, put, ends, said):
+    """And the figure that stays hears of them."""
     page = visit()
     page.open(put(), live=False)
-
-    def start(name):
+    for name in MODELS:
         page.add_script_tag(url=f"figures/{name}.js")
-        page.evaluate(WATCH)
-        held = Held(page.page)
-        with page.expect_request(WEIGHTS, timeout=PATIENCE):
-            page.evaluate(START, [name, EXAMPLES[name].make().state()])
+    page.evaluate(WATCH)
+    held = Held(page.page)
+    for name, model in MODELS.items():
+        page.evaluate(START, [name, EXAMPLES[name].make().state()])
         expect(page.locator("progress")).to_have_count(1, timeout=PATIENCE)
-        return page, held
-
-    return start
-
-
-@pytest.mark.parametrize("ends", ["came", "failed"])
-@pytest.mark.parametrize("name", MODELS)
-def test_a_figure_that_goes_while_weights_come_leaves_nothing(starts, name, ends):
-    page, held = starts(name)
-    assert page.evaluate("gone.entry.listeners.size") == 1
-    page.evaluate("gone.leave()")
-    assert page.evaluate("[gone.left(), gone.entry.listeners.size]") == [0, 0]
-    wanted = page.evaluate("gone.before")
-    wanted["observers"] += 1  # the test's own
-    assert page.evaluate("kept") == wanted
+        listeners = f"TransformerModels['{model}'].listeners.size"
+        assert page.evaluate(listeners) == 1, name
+        page.evaluate("used.leave()")
+        assert page.evaluate(f"[used.left(), {listeners}]") == [0, 0], name
+        wanted = page.evaluate("used.before")
+        wanted["observers"] += 1  # the test's own
+        assert page.evaluate("kept") == wanted, name
+    page.evaluate(START, ["sampling_desk", SamplingDesk().state()])
+    entries = page.evaluate_handle("Object.values(TransformerModels)")
     held.release(Route.continue_ if ends == "came" else Route.abort)
-    assert page.evaluate(ENDED) == [ends, 0, 0, 0]
+    assert page.evaluate(ENDED, entries) == [[ends], 0, 0]
+    page.locator(".coming", has_text=said).wait_for(timeout=PATIENCE)
     if ends == "failed":
         assert all("ERR_FAILED" in error for error in page.errors)
         page.errors.clear()
-
-
-def test_the_figure_that_stays_gets_the_weights(starts):
-    page, held = starts("sampling_desk")
-    page.evaluate("globalThis.first = gone")
-    page.evaluate(START, ["sampling_desk", SamplingDesk().state()])
-    expect(page.locator("progress")).to_have_count(2, timeout=PATIENCE)
-    page.evaluate("gone = first; gone.leave()")
-    held.release()
-    line = page.locator(".coming", has_text="runs in this page")
-    expect(line).to_have_count(1, timeout=PATIENCE)
-    assert page.evaluate("gone.el.children.length") == 0
