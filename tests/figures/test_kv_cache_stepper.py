@@ -48,10 +48,8 @@ CONFIGS = {
 METHOD = "The method should return"
 GAPS = ("gaps", "wrong_gaps")
 PROMPTS = [
-    METHOD,
     "T",
-    "If the expression is \U0001f469\u200d\U0001f467",
-    "\u05e9\u05dc\u05d5\u05dd </script>",
+    "If \u05e9\u05dc\u05d5\u05dd </script> \U0001f469\u200d\U0001f467",
     "This prompt is too long for the figure, and so its end is left out of it.",
 ]
 
@@ -128,7 +126,6 @@ def figures() -> list[KVCacheStepper]:
     for kept in (new_cache, forgetful):
         traits = KVCacheStepper.written("A name", own, cache=kept)
         made.append(KVCacheStepper(**traits, step=1))
-    made.append(KVCacheStepper("a" * 60, step=0))
     empty = {"tokens": [], "picks": [], "wrong_picks": []}
     return [*made, KVCacheStepper("", **empty)]
 
@@ -211,8 +208,8 @@ def test_each_kind_of_cell_says_what_became_of_it():
 
 
 def test_what_is_left_out_and_a_short_room_are_said(answers):
-    _, page = next(pair for pair in answers if pair[0].prompt == "a" * 60)
-    count = len(shipped().tokenizer.encode("a" * 60))
+    page = shown(KVCacheStepper(PROMPTS[-1], step=0))
+    count = len(shipped().tokenizer.encode(PROMPTS[-1]))
     said = f"Prefill: both sides process the first {MOST} of {count} tokens, "
     assert page.sentence.startswith(said)
     figure = KVCacheStepper()
@@ -222,7 +219,7 @@ def test_what_is_left_out_and_a_short_room_are_said(answers):
 
 def test_copied_pytorch_runs_and_each_of_its_assertions_can_fail(answers):
     assert {figure.source for figure, _ in answers} == {"stored", "yours"}
-    for _, page in answers[8:]:
+    for _, page in answers[9:]:
         page.run()
     figure, page = next(pair for pair in answers if pair[0].bug and pair[0].step == 5)
     mistakes = {
