@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -11,6 +12,7 @@ import pytest
 from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
 from figure_page import BUNDLER, ROOT, run_node
 
+from transformer_book import figures
 from transformer_book.figures import BPEStepper
 from transformer_book.figures.figure import Figure
 
@@ -39,59 +41,49 @@ class Tags(HTMLParser):
         self.text += data
 
 
-def test_state_is_json_in_the_traits_own_names(name):
+@pytest.fixture(scope="module")
+def elsewhere():
+    """What a process with other hashes says of all figures: {name: [text, html]}."""
+    said = subprocess.run(
+        [sys.executable, "-c", SAY_ALL],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parent,
+        env={"PYTHONPATH": str(ROOT), "PATH": "", "PYTHONHASHSEED": "1"},
+        check=True,
+    )
+    return json.loads(said.stdout)
+
+
+def test_state_html_and_text_are_the_same_everywhere(name, elsewhere):
     figure = EXAMPLES[name].make()
-    state = figure.state()
+    state, html = figure.state(), figure.html()
     assert set(state) == set(figure.state_names)
     assert all(figure.trait_metadata(trait, "sync") for trait in state)
     assert all(re.fullmatch("[a-z_]+", trait) for trait in state)
     assert json.loads(json.dumps(state)) == state
 
-
-@pytest.fixture(scope="module")
-def two_processes():
-    """What two processes with other hashes say of all figures: {name: [text, html]}."""
-    environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", SAY_ALL],
-            stdout=subprocess.PIPE,
-            cwd=Path(__file__).parent,
-            env=environment | {"PYTHONHASHSEED": seed},
-        )
-        for seed in ("1", "2")
-    ]
-    said = [process.communicate()[0] for process in started]
-    assert [process.returncode for process in started] == [0, 0]
-    return [json.loads(text) for text in said]
-
-
-def test_html_and_text_are_the_same_for_the_same_state(name, two_processes):
-    first, second = two_processes
-    assert first[name] == second[name]
-    assert not re.search("0x[0-9a-f]{6,}| id=", "".join(first[name]))
-
-
-def test_bundle_holds_widget_html_and_plain_text(name):
-    figure = EXAMPLES[name].make()
-    data, metadata = figure._repr_mimebundle_()
-    assert "application/vnd.jupyter.widget-view+json" in data
-    assert data["text/html"] == figure.html()
-    assert data["text/plain"] == repr(figure)
-    assert isinstance(metadata, dict)
-    assert type(figure)._ipython_display_ is None
-
-
-def test_html_is_an_element_with_its_state_whose_numbers_have_few_digits(name):
-    figure = EXAMPLES[name].make()
-    tags = Tags(figure.html())
-    assert not re.search(r"\d\.\d{5}", figure.html())
+    assert elsewhere[name] == [repr(figure), html]
+    assert not re.search("0x[0-9a-f]{6,}| id=", html)
+    assert not re.search(r"\d\.\d{5}", html)
+    tags = Tags(html)
     attributes = dict(tags.attributes)
     assert tags.tags == ["div", "p"]
     assert attributes["class"] == "tl-figure"
     assert attributes["data-figure"] == name
-    assert json.loads(attributes["data-state"]).keys() == figure.state().keys()
+    assert json.loads(attributes["data-state"]).keys() == state.keys()
     assert repr(figure) in tags.text
+
+    data, metadata = figure._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert (data["text/html"], data["text/plain"]) == (html, repr(figure))
+    assert isinstance(metadata, dict)
+    assert type(figure)._ipython_display_ is None
+
+    trait, value = next(iter(EXAMPLES[name].changed.items()))
+    heard = []
+    figure.observe(lambda change: heard.append(change["new"]), trait)
+    figure.update(**{trait: value})
+    assert heard == [value]
 
 
 def holds_texts(value):
@@ -112,31 +104,21 @@ def test_a_figure_of_texts_has_two_tokens_to_be_tested_with(name):
     )
 
 
-@pytest.mark.parametrize("name", SHOW_TOKENS)
-def test_hostile_tokens_stay_text(name):
-    def names(token):
-        html = Tags(EXAMPLES[name].with_tokens([token, "b"]).html())
-        return html.tags, [key for key, _ in html.attributes]
-
-    harmless = names("a")
+def test_hostile_tokens_stay_text():
+    for name in SHOW_TOKENS:
+        made = {
+            kind: Tags(EXAMPLES[name].with_tokens([token, "b"]).html())
+            for kind, token in {"harmless": "a", **HOSTILE}.items()
+        }
+        for kind, html in made.items():
+            assert html.tags == ["div", "p"], (name, kind)
+            keys = [key for key, _ in html.attributes]
+            assert keys == ["class", "data-figure", "data-state"], (name, kind)
     for kind, token in HOSTILE.items():
-        assert names(token) == harmless, kind
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_text_stays_text_in_the_words_of_its_figure(kind):
-    figure = BPEStepper(f"{HOSTILE[kind]} b")
-    assert Tags(figure.html()).tags == ["div", "p"]
-    assert repr(figure) in Tags(figure.html()).text
-
-
-def test_a_change_of_a_trait_is_heard(name):
-    figure = EXAMPLES[name].make()
-    trait, value = next(iter(EXAMPLES[name].changed.items()))
-    heard = []
-    figure.observe(lambda change: heard.append(change["new"]), trait)
-    figure.update(**{trait: value})
-    assert heard == [value]
+        figure = BPEStepper(f"{token} b")
+        html = Tags(figure.html())
+        assert html.tags == ["div", "p"], kind
+        assert repr(figure) in html.text, kind
 
 
 def test_figure_without_its_bundle_says_how_to_make_one():
@@ -149,7 +131,9 @@ def test_committed_bundles_are_fresh():
 
 
 def test_bundler_reports_a_stale_bundle(tmp_path):
-    run_node(BUNDLER, "--outdir", tmp_path)
+    shutil.copytree(
+        Path(figures.__file__).parent / "static", tmp_path, dirs_exist_ok=True
+    )
     bundle = tmp_path / "softmax_mask.mjs"
     bundle.write_text(bundle.read_text() + " ")
     with pytest.raises(AssertionError, match=r"softmax_mask.mjs; run make bundle"):

@@ -13,18 +13,20 @@ from transformer_lib.serving import ContinuousBatch, Request
 CONFIG = Config(vocab_size=144, d_model=8, n_layers=1, n_heads=1, d_ff=8, max_len=16)
 
 
-def random_queue(rng: random.Random) -> PagedCache:
-    n = rng.randint(1, 8)
-    prompts = [rng.randint(1, 15) for _ in range(n)]
-    return PagedCache(
-        prompts=prompts,
-        answers=[rng.randint(1, 16 - prompt) for prompt in prompts],
-        prefix=rng.randint(0, 12),
-        block_size=rng.choice([1, 2, 4, 8, 16]),
-        budget=rng.choice([1, 5, 20, 64]),
-        static=rng.random() < 0.5,
-        step=rng.randint(1, 9),
-    )
+def drawn_queues() -> list[PagedCache]:
+    rng = random.Random(0)
+    made = []
+    for block_size, budget, n in ((1, 5, 7), (2, 64, 8), (4, 20, 7), (8, 2, 2)):
+        prompts = [rng.randint(1, 15) for _ in range(n)]
+        answers = [rng.randint(1, 16 - prompt) for prompt in prompts]
+        figure = PagedCache(prompts=prompts, answers=answers, prefix=rng.randint(3, 9))
+        figure.update(block_size=block_size, budget=budget)
+        made.append(figure)
+    return made
+
+
+# One user after the other runs out of blocks, and who came last starts over.
+CROWD = PagedCache(prompts=[8] * 8, answers=[8] * 8, prefix=0, static=True)
 
 
 def served(figure: PagedCache, block_size: int, prefix: int, n_users: int) -> list:
@@ -56,8 +58,7 @@ def served(figure: PagedCache, block_size: int, prefix: int, n_users: int) -> li
 
 
 def test_the_passes_and_the_block_tables_are_the_library_s():
-    rng = random.Random(0)
-    for figure, page in with_shown([random_queue(rng) for _ in range(40)]):
+    for figure, page in with_shown([*drawn_queues(), CROWD]):
         whole, blocks = page.geometry["ways"]
         want = served(figure, figure.block_size, figure.prefix, len(figure.prompts))
         assert parts(blocks, "id", "table", "n") == want
@@ -73,20 +74,15 @@ def parts(way, *names):
     return [[[user[n] for n in names] for user in p["users"]] for p in way["passes"]]
 
 
-def test_a_static_batch_waits_for_all_of_its_users():
-    figure = PagedCache(prompts=[2] * 6, answers=[1, 2, 3, 9, 1, 2], static=True)
-    assert shown(figure).geometry["ways"][0]["n"] == 9 + 2
-    figure.static = False
-    assert shown(figure).geometry["ways"][0]["n"] == 9
-
-
-def test_the_passes_that_the_chapter_counts():
-    counted = [PagedCache(), PagedCache(prefix=0), PagedCache(prefix=0, block_size=16)]
-    counted.append(PagedCache(answers=[2, 7, 3, 6, 2, 7, 4, 6]))
-    passes = [
-        [way["n"] for way in page.geometry["ways"]] for _, page in with_shown(counted)
-    ]
-    assert passes == [[11, 7], [11, 10], [11, 11], [13, 7]]
+def test_the_passes_that_the_chapter_counts_and_those_of_a_static_batch():
+    states = [{}, {"prefix": 0}, {"prefix": 0, "block_size": 16}]
+    states += [{"answers": [2, 7, 3, 6, 2, 7, 4, 6]}]
+    six = {"prompts": [2] * 6, "answers": [1, 2, 3, 9, 1, 2]}
+    states += [six, six | {"static": True}]  # which waits for all of its users
+    pages = with_shown(PagedCache(**state) for state in states)
+    passes = [[way["n"] for way in page.geometry["ways"]] for _, page in pages]
+    assert passes[:4] == [[11, 7], [11, 10], [11, 11], [13, 7]]
+    assert [passes[4][0], passes[5][0]] == [9, 9 + 2]
 
 
 def test_slots_are_held_empty_or_free():
@@ -100,35 +96,23 @@ def test_slots_are_held_empty_or_free():
 
 
 def test_the_copied_program_notices_another_state():
-    figure = PagedCache()
-    code = shown(figure).pytorch
-    must_notice(code, {"block_size=4": "block_size=8", "max_tokens=24": "max_tokens=9"})
+    mistakes = {"block_size=4": "block_size=8", "max_tokens=24": "max_tokens=9"}
+    must_notice(shown(PagedCache()).pytorch, mistakes)
 
 
 def test_the_sentence_is_about_the_selected_slot_or_all():
-    def at(row, column, **changes):
-        return PagedCache(**{"selected": [row, column], **changes})
-
-    must_say(
-        [
-            (PagedCache(selected=[]), "Pass 2. Reservations: 4 users in the batch, *"),
-            (at(0, 0), "Reservations. Slot 0: token 0 of user *."),
-            (at(0, 15), "Reservations. Slot 15 is reserved for user *, and empty."),
-            (
-                at(4, 0),
-                "Blocks. Slot 0, in block 0: token 0 of users A, B, *, stored once*",
-            ),
-            (
-                at(7, 15, prompts=[2], answers=[9], step=1),
-                "Blocks. *block 15, is free: any*",
-            ),
-            (
-                at(1, 0, prompts=[2], answers=[9], step=1),
-                "Reservations. Slot 16 is free: *",
-            ),
-            (
-                PagedCache(step=250),
-                "*Reservations: everybody is served. Blocks: every*",
-            ),
-        ]
-    )
+    alone = {"prompts": [2], "answers": [9], "step": 1}
+    wanted = {
+        "Pass 2. Reservations: 4 users in the batch, *": {"selected": []},
+        "Reservations. Slot 0: token 0 of user *.": {"selected": [0, 0]},
+        "Reservations. Slot 15 is reserved for user *, and empty.": {
+            "selected": [0, 15]
+        },
+        "Blocks. Slot 0, in block 0: token 0 of users A, B, *, stored once*": {
+            "selected": [4, 0]
+        },
+        "Blocks. *block 15, is free: any*": {"selected": [7, 15], **alone},
+        "Reservations. Slot 16 is free: *": {"selected": [1, 0], **alone},
+        "*Reservations: everybody is served. Blocks: every*": {"step": 250},
+    }
+    must_say((PagedCache(**state), said) for said, state in wanted.items())
