@@ -12,7 +12,6 @@ import pytest
 from figure_examples import EXAMPLES, HOSTILE, SHOW_TOKENS
 from figure_page import BUNDLER, ROOT, run_node
 
-from transformer_book import figures
 from transformer_book.figures import BPEStepper
 from transformer_book.figures.figure import Figure
 
@@ -131,10 +130,9 @@ def test_committed_bundles_are_fresh():
 
 
 def test_bundler_reports_a_stale_bundle(tmp_path):
-    shutil.copytree(
-        Path(figures.__file__).parent / "static", tmp_path, dirs_exist_ok=True
-    )
-    bundle = tmp_path / "softmax_mask.mjs"
+    static = tmp_path / "static"
+    shutil.copytree(ROOT / "transformer_book/figures/static", static)
+    bundle = static / "softmax_mask.mjs"
     bundle.write_text(bundle.read_text() + " ")
     with pytest.raises(AssertionError, match=r"softmax_mask.mjs; run make bundle"):
-        run_node(BUNDLER, "--check", "--outdir", tmp_path)
+        run_node(BUNDLER, "--check", "--outdir", static)
