@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,6 @@ def weights(layers: int = 2, heads: int = 3, seq: int = 4) -> list[Tensor]:
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(layers, 1, heads, seq, seq, generator=generator)
     return list(scores.softmax(-1))
-
-
-@pytest.fixture(params=sorted(VIEWS))
-def kind(request: pytest.FixtureRequest) -> str:
-    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +71,10 @@ def html_of(kind: str, tokens: list[str] = TOKENS) -> str:
     return VIEWS[kind](weights(), tokens)._repr_html_()
 
 
-def test_view_is_told_these_weights_and_tokens(kind: str) -> None:
+@pytest.mark.parametrize("kind", VIEWS)
+def test_view_is_told_these_weights_and_tokens_which_cannot_end_the_script(
+    kind: str,
+) -> None:
     given = weights()
     view = VIEWS[kind](given, TOKENS)
     (told,) = view.params["attention"]
@@ -84,41 +83,32 @@ def test_view_is_told_these_weights_and_tokens(kind: str) -> None:
     assert (torch.tensor(told["attn"]) - expected).abs().max() <= 0.0005
     assert repr(view) == f"BertViz, {kind} view: 2 layers of 3 heads on 4 tokens"
 
-
-def test_same_weights_give_the_same_text_and_others_another(kind: str) -> None:
-    first = html_of(kind)
-    assert first == html_of(kind)
-    root = re.search('id="(bertviz-[0-9a-f]+)"', first)
-    assert root is not None
-    assert root[1] not in html_of(kind, ["a", "b", "c", "d"])
-
-
-def test_token_cannot_end_the_script(kind: str) -> None:
     html = html_of(kind)
+    assert html == html_of(kind)
     assert html.count("</script>") == 1
     assert "<img" not in html
     state = re.search('data-state="([^"]*)"', html)
     assert state is not None
-    told = json.loads(unescape(state[1]))
-    assert told["attention"][0]["left_text"] == TOKENS
+    assert json.loads(unescape(state[1]))["attention"][0]["left_text"] == TOKENS
+    root = re.search('id="(bertviz-[0-9a-f]+)"', html)
+    assert root is not None
+    assert root[1] not in html_of(kind, ["a", "b", "c", "d"])
 
 
-@pytest.mark.parametrize(
-    ("attention", "tokens", "words"),
-    [
+def test_bad_weights_are_refused() -> None:
+    cases = [
         (weights(), TOKENS[:3], r"seq the number of tokens, got \(1, 3, 4, 4\) for 3"),
         ([torch.ones(2, 1, 4, 4)], TOKENS, r"\(1, n_heads, seq, seq\).* got \(2, 1"),
         ([torch.ones(4, 4)], TOKENS, r"got \(4, 4\) for 4 tokens"),
         ([], TOKENS, "one tensor for each layer, got none"),
         (weights(seq=65), ["a"] * 65, "1 to 64 tokens here, got 65"),
         (weights(), [], "1 to 64 tokens here, got 0"),
-    ],
-)
-def test_bad_weights_are_refused(
-    kind: str, attention: list[Tensor], tokens: list[str], words: str
-) -> None:
-    with pytest.raises(ValueError, match=words):
-        VIEWS[kind](attention, tokens)
+    ]
+    for view, (attention, tokens, words) in product(VIEWS.values(), cases):
+        with pytest.raises(ValueError, match=words):
+            view(attention, tokens)
+    with pytest.raises(ValueError, match=r"got \(1, 3, 4, 4\) for 3 by 4 tokens"):
+        translation(cross=weights())
 
 
 def test_both_views_live_on_a_page(open_page: Callable[..., Page]) -> None:
@@ -170,11 +160,6 @@ def test_cross_attention_goes_from_the_target_to_the_source(
     assert page.locator("img").count() == 0
 
 
-def test_weights_of_other_tokens_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"got \(1, 3, 4, 4\) for 3 by 4 tokens"):
-        translation(cross=weights())
-
-
 def test_missing_script_is_told(open_page: Callable[..., Page]) -> None:
     html = published(html_of("head"))
     missing = "Failed to load resource: net::ERR_FILE_NOT_FOUND"
@@ -196,31 +181,30 @@ def test_view_runs_in_a_notebook(open_page: Callable[..., Page]) -> None:
     assert page.locator("img").count() == 0
 
 
-def test_a_page_without_a_view_loads_nothing_of_it() -> None:
-    asked: list[str] = []
+class App:
+    """A Sphinx that remembers the scripts that a page asks for, and who listens."""
 
-    class App:
-        def add_js_file(self, name: str, **_: object) -> None:
-            asked.append(name)
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.listeners: list[object] = []
 
+    def add_js_file(self, name: str, **_: object) -> None:
+        self.asked.append(name)
+
+    def connect(self, _event: str, listener: object, **_: object) -> None:
+        self.listeners.append(listener)
+
+
+def test_the_book_sets_it_up_for_pages_with_a_view() -> None:
+    """Left out of the extension, a page asks cdnjs for the scripts."""
     app = App()
     bertviz.add_host(app, "p", "t", {"body": "<p>BertViz</p>"}, None)  # type: ignore[arg-type]
-    assert asked == []
+    assert app.asked == []
     view = {"body": published(html_of("head"))}
     bertviz.add_host(app, "p", "t", view, None)  # type: ignore[arg-type]
-    assert asked == [HOST]
-
-
-def test_the_book_sets_it_up() -> None:
-    """Left out of the extension, a page asks cdnjs for the scripts."""
-    connected: list[object] = []
-
-    class App:
-        def connect(self, _event: str, listener: object, **_: object) -> None:
-            connected.append(listener)
-
-        def __getattr__(self, _name: str) -> Callable[..., None]:
-            return lambda *_args, **_kwargs: None
-
-    extension.setup(App())  # type: ignore[arg-type]
-    assert {bertviz.add_views, bertviz.drop_scripts, bertviz.add_host} <= {*connected}
+    assert app.asked == [HOST]
+    assert "bertviz" in extension.PARTS
+    bertviz.setup(app)  # type: ignore[arg-type]
+    assert {bertviz.add_views, bertviz.drop_scripts, bertviz.add_host} == {
+        *app.listeners
+    }
