@@ -26,7 +26,6 @@ from transformer_book.figures.embedding_lookup.figure import EmbeddingLookup
 from transformer_book.figures.embedding_lookup.training import (
     D_MODEL,
     STEPS,
-    followers,
     groups,
     shipped,
     train,
@@ -210,7 +209,7 @@ def test_copied_pytorch_runs_and_asserts_the_state(pairs):
     must_notice(shown(EmbeddingLookup()).pytorch, mistakes)
 
 
-def test_output_is_that_of_the_readers_own_embedding():
+def test_the_readers_own_table_or_training_is_shown():
     torch.manual_seed(0)
     tokens = torch.tensor([3, 1, 3])
     embeddings = (nn.Embedding(5, 4), Embedding(5, 4), Embedding(5, 4, scale=3.0))
@@ -218,9 +217,6 @@ def test_output_is_that_of_the_readers_own_embedding():
     for embedding, page in zip(embeddings, shown_all(figures), strict=True):
         output = torch.tensor(page.geometry["output"])
         torch.testing.assert_close(output, embedding(tokens), rtol=0, atol=6e-4)
-
-
-def test_readers_own_training_may_be_shown_step_by_step():
     tables = [torch.eye(3) + step for step in range(3)]
     figure = EmbeddingLookup(["a", "b", "c"], tables, steps=[0, 10, 20])
     assert figure.step == 20
@@ -238,22 +234,6 @@ def test_the_figures_table_is_what_training_gives():
     for table, copy in zip(stored["tables"], train().values(), strict=True):
         near = torch.tensor(table, dtype=torch.float64)
         torch.testing.assert_close(near, copy, rtol=0, atol=0.0051)
-
-
-def test_followers_are_those_of_the_numbers_below_1000():
-    counts, words = followers(), vocabulary()
-    assert counts.shape == (29, 30)
-    at = {word: i for i, word in enumerate(words)} | {"end": 29}
-    for word, after, times in (
-        ("twenty", "one", 10),
-        ("twenty", "end", 10),
-        ("one", "hundred", 100),
-        ("hundred", "and", 9 * 99),
-        ("hundred", "end", 9),
-        ("eleven", "end", 10),
-        ("eleven", "hundred", 0),
-    ):
-        assert counts[at[word], at[after]] == times, (word, after)
 
 
 def test_nearness_is_learned_whatever_the_start():
