@@ -318,16 +318,20 @@ def test_the_lesson_training_makes_neighbors(live):
         field(page).fill(words)
         page.said()
         tops.add(page.top_of(".foot"))
+    page.get_by_role("radio", name="one-hot × W").check()
+    page.said()
+    tops.add(page.top_of(".foot"))
     assert len(tops) == 1  # the picture keeps its place
 
-    page.push("Reset")
+
+def test_both_ways_give_the_same_output(live):
+    page = live(EmbeddingLookup())
     numbers = page.locator("text.cellnumber")
     before = numbers.all_inner_texts()
     assert len(before) == 5 * D_MODEL
     page.get_by_role("radio", name="one-hot × W").check()
-    page.said()
-    assert page.top_of(".foot") in tops
-    assert numbers.all_inner_texts() == before  # both ways give the same output
+    assert page.said() == said_of(EmbeddingLookup(view="one-hot"))
+    assert numbers.all_inner_texts() == before
     assert page.locator("text.one").count() == 5
     assert page.get_by_text("F.one_hot(tokens, 29)").count() == 1
 
