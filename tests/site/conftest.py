@@ -15,9 +15,9 @@ from playwright.sync_api import Browser, Page
 from booksite.build import PAGES, ROOT, html_pages, is_built
 from booksite.serve import serving
 
-# Every page in two looks, once as a server sends it and once from disk; axe examines it
-# in both, the second time by what a color or a width can change. Each night, the other
-# two.
+# Every page in two looks, once as a server sends it and once from disk. Axe judges it
+# in the first, and in the second one page of each kind, by what a color or a width can
+# change. Each night, the other two looks, and axe judges every page in both.
 LIGHT, DARK = {"color_scheme": "light"}, {"color_scheme": "dark"}
 LAPTOP = {
     "viewport": {"width": 1280, "height": 800},
@@ -30,8 +30,14 @@ PHONE = {
     "reduced_motion": "reduce",
     "rules": {"type": "rule", "values": OF_A_LOOK},
 }
+GALLERY = "chapters/gallery.html"
+OF_EACH_KIND = ("404.html", "intro.html", "references.html", "search.html", GALLERY)
+OF_EACH_KIND += ("04_attention.html", "glossary.html", "rosetta.html")
 LOOKS = {
-    "each_run": {"served": LIGHT | LAPTOP, "disk": DARK | PHONE},
+    "each_run": {
+        "served": LIGHT | LAPTOP,
+        "disk": DARK | PHONE | {"judged": OF_EACH_KIND},
+    },
     "each_night": {"served": LIGHT | PHONE, "disk": DARK | LAPTOP},
 }
 EACH_NIGHT = pytest.param("each_night", marks=pytest.mark.nightly)
@@ -92,30 +98,33 @@ def visit(chromium: Browser, address: str) -> Iterator[Callable[..., Page]]:
 
 @pytest.fixture(scope="session", params=["each_run", EACH_NIGHT])
 def visits(
-    request: pytest.FixtureRequest, address: str, book: Path, pages: list[str]
+    request: pytest.FixtureRequest,
+    address: str,
+    book: Path,
+    files: dict[str, PageFile],
 ) -> list[Facts]:
-    """What two browsers find on each page, half of the pages each.
+    """What three browsers find on each page, a third of the pages each.
 
     Nobody opens 404.html as a file: it is a host's, and its links start at the root.
     """
     require_chromium()
-    looks = LOOKS[request.param]
+    looks, pages = LOOKS[request.param], [*files]
     origins = {"served": address, "disk": book.as_uri()}
+    figures = files[GALLERY].soup.select("[data-figure]")
+    known = {figure["data-figure"] for figure in figures}
 
-    def visit_half(half: list[str]) -> list[Facts]:
+    def visit(part: list[str]) -> list[Facts]:
+        found = []
         with start_chromium() as browser:
-            return [
-                facts
-                for origin, look in looks.items()
-                for facts in survey(browser, urls(origins[origin], half), **look)
-            ]
+            for name, look in looks.items():
+                origin = origins[name]
+                urls = [f"{address if p == '404.html' else origin}/{p}" for p in part]
+                found += survey(browser, urls, known=known, **look)
+        return found
 
-    def urls(origin: str, half: list[str]) -> list[str]:
-        return [f"{address if p == '404.html' else origin}/{p}" for p in half]
-
-    with ThreadPoolExecutor(2) as threads:
-        halves = threads.map(visit_half, [pages[::2], pages[1::2]])
-        return [facts for half in halves for facts in half]
+    with ThreadPoolExecutor(3) as threads:
+        parts = threads.map(visit, [pages[n::3] for n in range(3)])
+        return [facts for part in parts for facts in part]
 
 
 @pytest.fixture(scope="session")

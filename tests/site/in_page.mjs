@@ -56,27 +56,48 @@ export function look() {
   };
 }
 
-// Most of axe's time goes into the thousands of colored words of code, and the signs of
-// formulas. Those that look alike on the same ground are examined once.
+const within = (root) =>
+  [...root.querySelectorAll("*")].flatMap((e) => [
+    e,
+    ...(e.shadowRoot ? within(e.shadowRoot) : []),
+  ]);
+
+// Most of axe's time goes into colors. Of the words that look alike on the same ground,
+// one is examined. What else is there many times over, and says nothing of its own, goes.
 export function mergeTwins() {
-  const seen = new Set();
+  const grounds = new Map([[undefined, ""]]);
   const ground = (element) => {
-    for (let e = element; e; e = e.parentElement) {
-      const color = getComputedStyle(e).backgroundColor;
-      if (color !== "rgba(0, 0, 0, 0)") return color;
-    }
+    if (grounds.has(element)) return grounds.get(element);
+    const { backgroundColor, backgroundImage, opacity } = getComputedStyle(element);
+    const up = ground(element.parentElement ?? element.getRootNode().host);
+    const own = [backgroundColor, backgroundImage, opacity].join();
+    const behind = own === "rgba(0, 0, 0, 0),none,1" ? up : up + own;
+    grounds.set(element, behind);
+    return behind;
   };
-  for (const element of all("pre *, .katex-html *")) {
-    if (element.childElementCount) continue;
-    const { color, fontSize, fontWeight, opacity } = getComputedStyle(element);
-    const kind = element.closest("pre, .katex-html").tagName;
-    const look = [kind, color, fontSize, fontWeight, opacity, ground(element)].join();
-    if (seen.has(look)) element.dataset.twin = "";
+  const seen = new Set();
+  const hasText = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+  const isSeen = (e) =>
+    e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  for (const element of within(document.body)) {
+    if (!hasText(element) || !isSeen(element)) continue;
+    const kind = element.closest("pre, .katex-html, svg, label, :disabled")?.localName;
+    const { color, fill, fontSize, fontWeight } = getComputedStyle(element);
+    const look = [kind, color, fill, fontSize, fontWeight, ground(element)].join();
+    if (!seen.has(look)) element.dataset.example = "";
     seen.add(look);
   }
-  for (const word of all("pre [data-twin]")) word.replaceWith(...word.childNodes);
-  const rule = { id: "color-contrast", selector: ":not([data-twin])" };
-  globalThis.axe.configure({ rules: [rule] });
+  for (const word of all("pre span:not([data-example])"))
+    word.replaceWith(...word.childNodes);
+  for (const formula of all(".katex-html:not(:has([data-example]))")) {
+    const { width, height } = formula.getBoundingClientRect();
+    formula.replaceChildren();
+    formula.style = `display: inline-block; width: ${width}px; height: ${height}px`;
+  }
+  for (const math of all("math")) math.textContent = math.textContent;
+  for (const shape of all(".copybtn :is(path, rect)")) shape.remove();
+  const selector = "[data-example], input, select, textarea";
+  globalThis.axe.configure({ rules: [{ id: "color-contrast", selector }] });
 }
 
 export function excess() {
@@ -90,26 +111,26 @@ export async function settledExcess() {
   return excess();
 }
 
-// Presses every button, and those that appear when others are pressed. What is redrawn
-// when it is pressed would come anew for ever: hence the bounds. A button that cannot be
-// pressed yet waits for the next round.
-export async function press([rounds, most]) {
+// Presses every button, and those that appear when others are pressed; but of those of
+// an article that look alike, as the ones that copy, one, and none of a figure that is
+// known. What is redrawn when it is pressed would come anew for ever: hence the bounds.
+// A button that cannot be pressed yet waits for the next round.
+export async function press([rounds, most, known]) {
   const buttons = "button, summary, [role=button], [type=radio], [type=checkbox]";
-  const within = (root) =>
-    [...root.querySelectorAll("*")].flatMap((e) => [
-      e,
-      ...(e.shadowRoot ? within(e.shadowRoot) : []),
-    ]);
   const ready = (e) => e.isConnected && !e.disabled && !e.closest("form");
+  const kind = (e) => (e.closest("article") ? `${e.localName} ${e.className}` : e);
+  const isKnown = (e) =>
+    known.includes(e.getRootNode().host?.closest("[data-figure]")?.dataset.figure);
   const pressed = new Set();
   for (let round = 0; round < rounds; round++) {
     const found = within(document).filter((e) => e.matches(buttons) && ready(e));
-    const fresh = found.filter((e) => !pressed.has(e));
+    const fresh = found.filter((e) => !pressed.has(kind(e)) && !isKnown(e));
     if (!fresh.length) break;
     for (const element of fresh) {
-      if (pressed.size === most || !ready(element)) continue;
+      if (pressed.size === most || pressed.has(kind(element)) || !ready(element))
+        continue;
       element.click();
-      pressed.add(element);
+      pressed.add(kind(element));
       if (pressed.size % 8 === 0) await rest(0); // now and then the page draws itself
     }
     await frame();
@@ -207,7 +228,7 @@ export function styles() {
         if (!name.startsWith("--"))
           lines.push(`${kind}${part} ${name}: ${style.getPropertyValue(name)}`);
     }
-  return lines;
+  return lines.join("\n"); // a long list travels slowly
 }
 
 // The sheets themselves in place of the joined one.

@@ -1,6 +1,7 @@
 """Visits a page once and writes down all that the tests ask of it."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,9 @@ def in_page(name: str) -> str:
     return f"(() => {{ {SCRIPTS}\nreturn {name}; }})()"
 
 
-def press_buttons(page: Page) -> int:
-    """Press the buttons of a page; how many that were, 400 at most."""
-    return page.evaluate(in_page("press"), [ROUNDS, MOST])
+def press_buttons(page: Page, known: Collection[str] = ()) -> int:
+    """Press the buttons of a page but for known figures'; how many, 400 at most."""
+    return page.evaluate(in_page("press"), [ROUNDS, MOST, [*known]])
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Facts:
     errors: list[str] = field(default_factory=list)
     held: dict[str, Any] = field(default_factory=dict)
     excess: dict[int, int] = field(default_factory=dict)  # width -> pixels too wide
-    violations: list[str] = field(default_factory=list)
+    violations: list[str] | None = None  # where axe was asked
     pressed: int = 0  # buttons
 
     @property
@@ -48,26 +49,40 @@ class Facts:
 def survey(
     browser: Browser,
     urls: list[str],
+    *,
     rules: dict[str, Any],
+    judged: tuple[str, ...] = (".html",),
     press: bool = False,
+    known: Collection[str] = (),
     **look: Any,
 ) -> list[Facts]:
-    """Visit these pages in one look, each in a fresh tab, and let axe judge by rules.
+    """Visit these pages in one look, each in a fresh tab; axe judges some by rules.
 
-    When all else was seen, the buttons are pressed if that is asked for.
+    When all else was seen, the buttons are pressed if that is asked for: those of known
+    figures in the gallery alone.
     """
+    found = []
     name = f"{look.get('color_scheme')} {look.get('viewport', {}).get('width')}"
     with browser.new_context(**look) as context:
-        return [look_at(context, url, name, rules, press) for url in urls]
+        for url in urls:
+            facts = Facts(url, name)
+            page = look_at(context, facts)
+            if url.endswith(judged) and not url.endswith("/index.html"):
+                facts.violations = run_axe(page, rules)
+            facts.loaded = [*facts.requests]
+            if press:
+                facts.pressed = press_buttons(page, () if "gallery" in url else known)
+                page.evaluate("localStorage.clear()")  # the next page keeps its mode
+            page.close()
+            found.append(facts)
+    return found
 
 
-def look_at(
-    context: BrowserContext, url: str, look: str, rules: dict[str, Any], press: bool
-) -> Facts:
-    facts = Facts(url, look)
+def look_at(context: BrowserContext, facts: Facts) -> Page:
+    """Open a page, unfolded and alive, and write down what it holds."""
     page = context.new_page()
     listen(page, facts)
-    page.goto(url, wait_until="load")
+    page.goto(facts.url, wait_until="load")
     page.wait_for_url(re.compile(r"(?<!/index\.html)$"))  # index.html leads on
     page.evaluate(in_page("unfold"))
     page.evaluate(in_page("walk"))
@@ -77,14 +92,7 @@ def look_at(
         for width in (360, 320):
             page.set_viewport_size({"width": width, "height": size["height"]})
             facts.excess[width] = page.evaluate(in_page("settledExcess"))
-    if not url.endswith("/index.html"):  # which is intro.html by now
-        facts.violations = run_axe(page, rules)
-    facts.loaded = [*facts.requests]
-    if press:
-        facts.pressed = press_buttons(page)
-        page.evaluate("localStorage.clear()")  # the next page keeps its color mode
-    page.close()
-    return facts
+    return page
 
 
 def listen(page: Page, facts: Facts) -> None:

@@ -44,16 +44,17 @@ def test_every_figure_comes_alive(visits: list[Facts]) -> None:
 def test_every_page_was_asked_with_its_buttons_too(visits, pages) -> None:
     pressed = {facts.url: facts.pressed for facts in visits if facts.pressed > 3}
     assert len(pressed) == len(pages)
-    for name in ("/intro.html", "/04_attention.html", "/gallery.html"):
-        (many,) = (count for url, count in pressed.items() if url.endswith(name))
-        assert many > 20
-    assert max(pressed.values()) < MOST
+    (most,) = (count for url, count in pressed.items() if url.endswith("gallery.html"))
+    assert 200 < most < MOST
 
 
 def test_axe_finds_nothing(visits: list[Facts], pages: list[str]) -> None:
     looks = Counter((facts.held["mode"], bool(facts.excess)) for facts in visits)
     assert len(looks) == 2  # a mode each, and a width
     assert {*looks.values()} == {len(pages)}
+    judged = Counter(f.look for f in visits if f.violations is not None)
+    assert max(judged.values()) == len(pages) - 1  # index.html is intro.html by then
+    assert min(judged.values()) > 5
     assert faults(visits, lambda facts: facts.violations) == {}
 
 

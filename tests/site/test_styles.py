@@ -16,9 +16,13 @@ HEAD = (
 )
 LOOKS = {
     "intro.html": {},
+    "chapters/05_masks.html": {"size": (360, 700)},
+    "chapters/notation.html": {"color_scheme": "dark"},
+    "search.html": {"forced_colors": "active"},
+}
+LONG = {
     "chapters/04_attention.html": {"size": (360, 700)},
     "chapters/bug_museum.html": {"color_scheme": "dark"},
-    "search.html": {"forced_colors": "active"},
 }
 
 
@@ -39,32 +43,35 @@ def test_nothing_of_the_themes_lies_over_a_figure(visit) -> None:
     tab = visit("chapters/05_masks.html", (360, 684))
     for place in (3000, 1500):  # the theme offers the top to who scrolls up
         tab.evaluate("(y) => scrollTo({ top: y, behavior: 'instant' })", place)
-        tab.wait_for_timeout(300)
-    assert tab.locator("#pst-back-to-top").evaluate("e => e.style.display") == "block"
+        tab.evaluate("new Promise(requestAnimationFrame)")  # which hears of it
+    tab.wait_for_function("document.all['pst-back-to-top'].style.display === 'block'")
     assert tab.locator("#pst-back-to-top").is_hidden()
 
 
-@pytest.mark.parametrize("page", LOOKS)
+EACH_NIGHT = [pytest.param(page, marks=pytest.mark.nightly) for page in LONG]
+
+
+@pytest.mark.parametrize("page", [*LOOKS, *EACH_NIGHT])
 def test_no_element_looks_otherwise_than_with_all_sheets(visit, page: str) -> None:
-    tab = visit(page, reduced_motion="reduce", **LOOKS[page])
+    tab = visit(page, reduced_motion="reduce", **(LOOKS | LONG)[page])
     tab.wait_for_load_state("networkidle")
     tab.evaluate(in_page("walk"))
     tab.evaluate(in_page("settle"))
-    joined = tab.evaluate(in_page("styles"))
+    joined = tab.evaluate(in_page("styles")).split("\n")
     tab.evaluate(in_page("takeSheetsApart"))
     tab.evaluate(in_page("settle"))
-    apart = tab.evaluate(in_page("styles"))
+    apart = tab.evaluate(in_page("styles")).split("\n")
     assert len(joined) > 10_000
     pairs = zip(joined, apart, strict=True)
     assert [f"{one} / {all_}" for one, all_ in pairs if one != all_] == []
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_still_pictures_have_the_figures_colors(visit, mode: str) -> None:
+def test_still_pictures_have_the_figures_colors(visit) -> None:
     palette = ROOT / "transformer_book/figures/kit/palette.json"
-    wanted = json.loads(palette.read_text("utf-8"))[mode]
-    tab = visit("references.html", color_scheme=mode)
     read = "name => getComputedStyle(document.documentElement).getPropertyValue(name)"
-    page = tab.evaluate(read, "--pst-color-background")
-    shown = {name: tab.evaluate(read, f"--tl-{name}") for name in [*wanted, "page"]}
-    assert shown == wanted | {"ground": page, "page": page}
+    for mode in ("light", "dark"):
+        wanted = json.loads(palette.read_text("utf-8"))[mode]
+        tab = visit("references.html", color_scheme=mode)
+        page = tab.evaluate(read, "--pst-color-background")
+        shown = {name: tab.evaluate(read, f"--tl-{name}") for name in [*wanted, "page"]}
+        assert shown == wanted | {"ground": page, "page": page}, mode
