@@ -65,7 +65,7 @@ JUPYTERLAB = Host(
     prompt=".jp-InputPrompt",
     printed=".jp-OutputArea-output",
     handle=".noUi-handle",
-    ready="true",  # a key that comes too early does nothing, and is pressed again
+    ready="document.querySelector('.jp-Notebook-ExecutionIndicator[data-status=idle]')",
     environment=(("JUPYTER_NO_CONFIG", "1"),),
 )
 CLASSIC_NOTEBOOK = Host(

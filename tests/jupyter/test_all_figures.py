@@ -1,29 +1,70 @@
 """All the figures in one notebook, in JupyterLab and in the classic Notebook.
 
-Over real messages, each shows Python's state, tells Python what its reader did, and
-follows Python back; the models come from Python, and controls drive a figure.
+One has the book's ipywidgets, the other Colab's; what a figure shows is the same in
+both. Over real messages, each shows Python's state, tells Python what its reader did,
+and follows Python back; the models come from Python, and controls drive a figure.
 """
 
+import hashlib
+import json
 import re
 from pathlib import Path
 
 import pytest
 from browser import require_chromium
+from commands import run
 from figure_examples import EXAMPLES
 from figure_page import said_of
-from hosts import HOSTS
+from hosts import HOSTS, book_python, classic_python
 from open_notebook import Notebook, opened
 from playwright.sync_api import Locator, expect
 
 from transformer_book.figures import KVCacheStepper
 
 WIDGETS = str(Path(__file__).parents[1] / "figures")
+PINS = Path(__file__).with_name("classic.txt")
+# A warning is an error, but for those of older packages, of each other and of Pythons
+# that came after them.
+START = f"""\
+import sys, warnings
+sys.path.append({WIDGETS!r})
+warnings.simplefilter("error")
+old = r"(ipywidgets|ipykernel|jupyter_client|IPython|zmq)(\\.|$)"
+warnings.filterwarnings("ignore", category=DeprecationWarning, module=old)
+import hashlib, ipywidgets, json, traitlets
+from IPython.display import display
+from figure_examples import EXAMPLES
+figures = {{name: example.make() for name, example in EXAMPLES.items()}}
+show = get_ipython().display_formatter.format
+bundles = [show(figure)[0] for figure in figures.values()]
+display(*figures.values())"""
+# A bad state is refused, and changes nothing; what is linked changes together.
+IN_PYTHON = """\
+def refuses(figure, bad):
+    before = figure.state()
+    try:
+        figure.update(**bad)
+    except ValueError as error:
+        return "got" in str(error) and figure.state() == before
+def is_linked(example):
+    one, other = example.make(), example.make()
+    (trait, value), *_ = example.changed.items()
+    traitlets.link((one, trait), (other, trait))
+    slider = ipywidgets.IntSlider(min=-1, max=1000)
+    if type(value) is int:
+        traitlets.link((other, trait), (slider, "value"))
+        one.set_trait(trait, value)
+        return slider.value == value == getattr(other, trait)
+    one.set_trait(trait, value)
+    return getattr(other, trait) == value
+wrong = [name for name, e in EXAMPLES.items()
+         if not (refuses(figures[name], e.bad) and is_linked(e))]
+views = {b.pop("application/vnd.jupyter.widget-view+json")["version_major"]
+         for b in bundles}
+shown = json.dumps(bundles, sort_keys=True).encode()
+print(views, wrong, hashlib.sha256(shown).hexdigest())"""
 CELLS = (
-    f"import sys\nsys.path.append({WIDGETS!r})\n"
-    "from IPython.display import display\n"
-    "from figure_examples import EXAMPLES\n"
-    "figures = {name: example.make() for name, example in EXAMPLES.items()}\n"
-    "display(*figures.values())",
+    START,
     "def has(name, wanted):\n"
     "    now = figures[name].state()\n"
     "    return all(now[trait] == value for trait, value in wanted.items())\n"
@@ -40,13 +81,13 @@ CELLS = (
     "driven = drive(KVCacheStepper(), KVCacheStepper.written, prompt=field)\n"
     "driven",
     "print(repr(driven.figure.prompt), 'step', driven.figure.step)",
-    "import ipywidgets, traitlets\n"
     "mask = figures['softmax_mask']\n"
     "sliders = [ipywidgets.FloatSlider(max=2, step=0.5) for _ in range(2)]\n"
     "traitlets.link((sliders[0], 'value'), (mask, 'temperature'))\n"
     "ipywidgets.jslink((sliders[1], 'value'), (mask, 'temperature'))\n"
     "ipywidgets.VBox(sliders)",
     "print(mask.selected, mask.scores[3][1], mask.temperature, sliders[0].value)",
+    IN_PYTHON,
 )
 MODELS = 5  # of the figures: each of these says where its model runs
 
@@ -139,6 +180,23 @@ def mouse_and_sliders_move_a_figure(notebook: Notebook) -> None:
     notebook.comes_to_say(7, "[3, 1] 1.4 1.0 1.0")
 
 
+def either_python_shows_the_same(notebook: Notebook) -> None:
+    examples = [example.make() for example in EXAMPLES.values()]
+    bundles = [{"text/plain": repr(e), "text/html": e.html()} for e in examples]
+    shown = json.dumps(bundles, sort_keys=True).encode()
+    notebook.comes_to_say(8, f"{{2}} [] {hashlib.sha256(shown).hexdigest()}")
+
+
+def test_older_packages_are_the_pinned_ones() -> None:
+    lines = PINS.read_text("utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    ask = "import sys; from importlib.metadata import version; "
+    ask += "print(*map(version, sys.argv[1:]))"
+    assert run(classic_python(), "-c", ask, *pins).stdout.split() == [*pins.values()]
+    assert pins["ipywidgets"] == "7.7.1"
+    assert run(book_python(), "-c", ask, "ipywidgets").stdout.startswith("8.")
+
+
 @pytest.mark.parametrize("name", HOSTS)
 def test_all_figures_live_in_a_notebook_both_ways(name, chromium, tmp_path) -> None:
     require_chromium()
@@ -149,3 +207,4 @@ def test_all_figures_live_in_a_notebook_both_ways(name, chromium, tmp_path) -> N
         page_computes_for_python(notebook)
         field_drives_a_figure(notebook)
         mouse_and_sliders_move_a_figure(notebook)
+        either_python_shows_the_same(notebook)
