@@ -76,7 +76,8 @@ export function mergeTwins() {
     return behind;
   };
   const seen = new Set();
-  const hasText = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+  const hasText = (e) =>
+    [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
   const isSeen = (e) =>
     e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   for (const element of within(document.body)) {
@@ -94,7 +95,7 @@ export function mergeTwins() {
     formula.replaceChildren();
     formula.style = `display: inline-block; width: ${width}px; height: ${height}px`;
   }
-  for (const math of all("math")) math.textContent = math.textContent;
+  for (const math of all("math")) math.replaceChildren(math.textContent);
   for (const shape of all(".copybtn :is(path, rect)")) shape.remove();
   const selector = "[data-example], input, select, textarea";
   globalThis.axe.configure({ rules: [{ id: "color-contrast", selector }] });
