@@ -283,7 +283,10 @@ class Tabs:
     def give_back(self, page: Page, options: dict[str, Any]) -> None:
         """Make the page as it was when it was new."""
         page.unroute_all()
-        page.emulate_media(forced_colors="null", reduced_motion="null")
+        page.emulate_media(
+            forced_colors=options.get("forced_colors", "none"),
+            reduced_motion=options.get("reduced_motion", "no-preference"),
+        )
         page.set_viewport_size(options["viewport"])
         page.mouse.move(0, 0)
         page.goto("about:blank")
