@@ -66,19 +66,19 @@ def test_heads_are_what_is_given_or_what_follows():
     assert tiny(n_heads=3, d_head=6).head_width == 6
 
 
-@pytest.mark.parametrize("config", PRESETS)
-def test_a_config_comes_back_from_json(config):
-    assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+def test_a_config_comes_back_from_json():
+    for config in PRESETS:
+        assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
-@pytest.mark.parametrize("field", TABLES)
-def test_the_words_of_the_type_are_those_of_the_table(field):
-    assert set(get_args(get_type_hints(Config)[field])) == set(TABLES[field])
-    for word in TABLES[field]:
-        assert getattr(tiny(**{field: word}), field) == word
-    message = f"{field} must be one of {sorted(TABLES[field])}, got 'no'"
-    with refused(re.escape(message)):
-        BARE_CONFIG.Config(**SIZES, **{field: "no"})
+def test_the_words_of_the_type_are_those_of_the_table():
+    for field, table in TABLES.items():
+        assert set(get_args(get_type_hints(Config)[field])) == set(table)
+        for word in table:
+            assert getattr(tiny(**{field: word}), field) == word
+        message = f"{field} must be one of {sorted(table)}, got 'no'"
+        with refused(re.escape(message)):
+            BARE_CONFIG.Config(**SIZES, **{field: "no"})
 
 
 def test_nothing_changes_a_config():
@@ -110,11 +110,11 @@ TOO_SMALL += [{"d_ff": -1, "max_len": 0}]
 REFUSED |= {f"sizes must be at least 1, got {wrong}": wrong for wrong in TOO_SMALL}
 
 
-@pytest.mark.parametrize(("message", "changes"), REFUSED.items(), ids=REFUSED)
-def test_what_does_not_fit_is_refused(message, changes):
-    fields = {k: v for k, v in {**SIZES, **changes}.items() if v is not None}
-    with refused(message):
-        BARE_CONFIG.Config.from_dict(fields)
+def test_what_does_not_fit_is_refused():
+    for message, changes in REFUSED.items():
+        fields = {k: v for k, v in {**SIZES, **changes}.items() if v is not None}
+        with refused(message):
+            BARE_CONFIG.Config.from_dict(fields)
 
 
 def test_odd_widths_are_right_where_nothing_comes_in_pairs():
@@ -129,8 +129,10 @@ NORM_KINDS = {
 }
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("size", [1e-3, 1.0, 1e2])
+@pytest.mark.parametrize(
+    ("size", "dtype"),
+    [(1e-3, torch.float64), (1.0, torch.float32), (1e2, torch.float32)],
+)
 @pytest.mark.parametrize("name", NORM_KINDS)
 def test_norms_and_their_definitions_equal_pytorch_s(name, size, dtype):
     kind, definition, reference, names = NORM_KINDS[name]
@@ -176,36 +178,32 @@ def test_batch_norm(training):
     assert_near(ours.features.running_var, theirs.running_var)
 
 
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize(("word", "matrices"), [("relu", 2), ("swiglu", 3)])
-def test_shifts_come_with_every_matrix_or_with_none(word, matrices, bias):
-    layer = FEED_FORWARDS[word](tiny(bias=bias))
-    names = [name for name, _ in layer.named_parameters()]
-    assert sum(name.endswith("weight") for name in names) == matrices
-    assert sum(name.endswith("bias") for name in names) == matrices * bias
+def test_shifts_come_with_every_matrix_or_with_none():
+    for word, matrices in (("relu", 2), ("swiglu", 3)):
+        for bias in (True, False):
+            layer = FEED_FORWARDS[word](tiny(bias=bias))
+            names = [name for name, _ in layer.named_parameters()]
+            assert sum(name.endswith("weight") for name in names) == matrices
+            assert sum(name.endswith("bias") for name in names) == matrices * bias
 
 
-@pytest.mark.parametrize("layer", [FeedForward(4, 60, F.relu), SwiGLU(4, 60)])
-def test_matrices_start_as_glorot_and_bengio_say(layer):
+def test_matrices_start_as_glorot_and_bengio_say():
     limit = math.sqrt(6 / (4 + 60))
-    for name, weight in layer.named_parameters():
-        assert 0.95 * limit < weight.abs().max() <= limit, name
+    for layer in (FeedForward(4, 60, F.relu), SwiGLU(4, 60)):
+        for name, weight in layer.named_parameters():
+            assert 0.95 * limit < weight.abs().max() <= limit, name
 
 
 BARE_STACK = without_hook("transformer_lib/blocks/stack")
 STREAM = normal(0, 2, 5, 16)
 
 
-@pytest.mark.parametrize(
-    ("residual", "order", "last"),
-    [("pre", PreNorm, RMSNorm), ("post", PostNorm, nn.Identity)],
-)
-def test_only_pre_norm_needs_a_norm_at_the_end(residual, order, last):
-    stack = Stack(tiny(residual=residual))
-    assert len(stack.blocks) == 2
-    assert type(stack.blocks[0].attention) is order
-    assert type(stack.blocks[1].feed_forward) is order
-    assert type(stack.norm) is last
+def test_only_pre_norm_needs_a_norm_at_the_end():
+    for word, *kinds in (("pre", PreNorm, RMSNorm), ("post", PostNorm, nn.Identity)):
+        stack = Stack(tiny(residual=word))
+        assert len(stack.blocks) == 2
+        layers = stack.blocks[0].attention, stack.blocks[1].feed_forward
+        assert [*map(type, (*layers, stack.norm))] == [kinds[0], *kinds]
 
 
 def test_a_layer_is_what_the_config_says():
@@ -255,13 +253,10 @@ def told(kind="none", x=STREAM, **words):
     return stack.blocks[1].told
 
 
-@pytest.mark.parametrize(
-    ("shape", "reached"),
-    [((5, 5), (5, 5)), ((2, 1, 5), (2, 1, 1, 5)), ((2, 4, 5, 5), (2, 4, 5, 5))],
-)
-def test_a_mask_per_sequence_gets_an_axis_for_the_heads(shape, reached):
-    mask = torch.ones(shape, dtype=torch.bool)
-    assert told(mask=mask)["mask"].shape == reached
+def test_a_mask_per_sequence_gets_an_axis_for_the_heads():
+    reached = {(5, 5): (5, 5), (2, 1, 5): (2, 1, 1, 5), (2, 4, 5, 5): (2, 4, 5, 5)}
+    for shape, want in reached.items():
+        assert told(mask=torch.ones(shape).bool())["mask"].shape == want
 
 
 def seen_in_a_window(mask):
@@ -288,22 +283,18 @@ BIAS = -torch.tensor([0.25, 0.0625, 2.0**-6, 2.0**-8])[:, None, None] * DISTANCE
 HIDES = torch.tensor([[0.0, 0.0], [-torch.inf, 0.0]])
 
 
-@pytest.mark.parametrize(
-    ("mask", "want"),
-    [
+def test_a_bias_of_positions_joins_every_mask():
+    for mask, want in (
         (None, BIAS),
         ("causal", BIAS + HIDES.T),
         (SEES, BIAS + HIDES),
-        (SEES.expand(2, 2, 2), BIAS + HIDES),
-        (SEES.expand(2, 4, 2, 2), BIAS + HIDES),
+        (SEES.expand(2, 2, 2), BIAS + HIDES),  # per sequence
+        (SEES.expand(2, 4, 2, 2), BIAS + HIDES),  # per head
         (torch.full((2, 2), 3.0), BIAS + 3),
-    ],
-    ids=["none", "causal", "for all", "per sequence", "per head", "Float"],
-)
-def test_a_bias_of_positions_joins_every_mask(mask, want):
-    said = told("alibi", STREAM[:, :2], mask=mask)["mask"]
-    assert said.ndim == 4
-    assert_near(said.expand(2, 4, 2, 2), want.expand(2, 4, 2, 2))
+    ):
+        said = told("alibi", STREAM[:, :2], mask=mask)["mask"]
+        assert said.ndim == 4
+        assert_near(said.expand(2, 4, 2, 2), want.expand(2, 4, 2, 2))
 
 
 def test_a_cache_of_another_depth_is_refused():

@@ -84,13 +84,12 @@ def test_switch_weights_are_the_probabilities_themselves():
     assert_near(got.weights, LOGITS.softmax(-1).topk(3).values)
 
 
-@pytest.mark.parametrize(("choose", "learns"), [(route, False), (switch_route, True)])
-def test_only_switch_weights_teach_a_router_of_one_expert(choose, learns):
-    experts = layer(top_k=1, route=choose)
-    experts(normal(0, 9, 6, dtype=torch.float64)).square().sum().backward()
-    gradient = experts.router.weight.grad
-    assert bool(gradient.abs().max() > 1e-3) == learns
-    assert learns or gradient.abs().max() < 1e-12
+def test_only_switch_weights_teach_a_router_of_one_expert():
+    for choose, learns in ((route, False), (switch_route, True)):
+        experts = layer(top_k=1, route=choose)
+        experts(normal(0, 9, 6, dtype=torch.float64)).square().sum().backward()
+        largest = experts.router.weight.grad.abs().max()
+        assert largest > 1e-3 if learns else largest < 1e-12
 
 
 def test_an_expert_that_no_token_chose_gets_no_gradient():
@@ -103,13 +102,13 @@ def test_an_expert_that_no_token_chose_gets_no_gradient():
     assert norms[1:] == [0, 0]
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
-def test_probabilities_have_float32_or_more(dtype):
-    experts, x = layer().to(dtype), normal(0, 4, 6, dtype=dtype)
-    with record_routing(experts) as record:
-        assert experts(x).dtype == dtype
-    want = torch.promote_types(dtype, torch.float32)
-    assert record[0].probabilities.dtype == want
+def test_probabilities_have_float32_or_more():
+    for dtype in (torch.bfloat16, torch.float64):
+        experts, x = layer().to(dtype), normal(0, 4, 6, dtype=dtype)
+        with record_routing(experts) as record:
+            assert experts(x).dtype == dtype
+        want = torch.promote_types(dtype, torch.float32)
+        assert record[0].probabilities.dtype == want
 
 
 def chosen(*experts, n_experts=4):
@@ -199,10 +198,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("message", "call"), REFUSED)
-def test_what_does_not_fit_is_refused(message, call):
-    with refused(message):
-        call()
+def test_what_does_not_fit_is_refused():
+    for message, call in REFUSED:
+        with refused(message):
+            call()
 
 
 def ours_from(state, config):
@@ -232,7 +231,7 @@ def ours_from(state, config):
     return net
 
 
-@pytest.mark.parametrize("top_k", [1, 2, 5])
+@pytest.mark.parametrize("top_k", [1, 2])
 def test_logits_and_loss_equal_a_tiny_mixtral_of_hugging_face(tmp_path, top_k):
     sizes = {"vocab_size": 61, "hidden_size": 32, "intermediate_size": 24}
     sizes |= {"num_hidden_layers": 2, "num_attention_heads": 4}

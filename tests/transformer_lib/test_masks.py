@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 from samples import law, normal, without_hook
 from tolerances import assert_near
 
@@ -108,7 +109,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("message", "call"), REFUSED)
-def test_what_does_not_fit_is_refused(message, call):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_what_does_not_fit_is_refused():
+    for message, call in REFUSED:
+        with refused(message):
+            call()

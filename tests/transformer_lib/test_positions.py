@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from models import draw_tokens
+from refusals import refused
 from samples import law, normal, without_hook
 from tolerances import ANGLE_TOLERANCE, assert_near
 from torch import nn
@@ -50,21 +51,20 @@ def test_the_base_reaches_every_function(base):
     assert_near(embedded[0, 2:], want)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
-def test_rotate_keeps_the_dtype(dtype):
-    x, positions = normal(0, 3, 4, dtype=dtype), torch.arange(3)
-    assert apply_rotary(x, positions).dtype == dtype
-    assert RotaryPositions().rotation(positions)(x).dtype == dtype
+def test_rotate_keeps_the_dtype():
+    for dtype in (torch.float64, torch.float32, torch.bfloat16):
+        x, positions = normal(0, 3, 4, dtype=dtype), torch.arange(3)
+        assert apply_rotary(x, positions).dtype == dtype
+        assert RotaryPositions().rotation(positions)(x).dtype == dtype
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_each_kind_opens_one_door_and_leaves_the_others_shut(name):
-    kind, positions = KINDS[name], torch.arange(1, 6)
-    x = normal(0, 2, 5, 4)
-    assert isinstance(kind, Positions)
-    assert (not kind.embed(x, positions).equal(x)) == (name in ADDS)
-    assert (kind.rotation(positions) is not None) == (name in TURNS)
-    assert (kind.bias(positions, positions) is not None) == (name in SHIFTS)
+def test_each_kind_opens_one_door_and_leaves_the_others_shut():
+    x, positions = normal(0, 2, 5, 4), torch.arange(1, 6)
+    for name, kind in KINDS.items():
+        assert isinstance(kind, Positions), name
+        assert (not kind.embed(x, positions).equal(x)) == (name in ADDS), name
+        assert (kind.rotation(positions) is not None) == (name in TURNS), name
+        assert (kind.bias(positions, positions) is not None) == (name in SHIFTS), name
 
 
 def test_sinusoidal_adds_the_sinusoid_in_the_embedding_s_dtype():
@@ -93,17 +93,15 @@ def test_a_scaling_may_stand_at_the_edge_of_its_rule():
     assert_near(edge(frequencies(8)), frequencies(8))
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"factor": 0.5}, {"low": 0.0}, {"low": 4.0}, {"trained_len": 0}], ids=str
-)
-def test_a_scaling_slows_down_and_needs_a_range_and_a_length(wrong):
+def test_a_scaling_slows_down_and_needs_a_range_and_a_length():
     numbers = {"factor": 8.0, "low": 1.0, "high": 4.0, "trained_len": 100}
     message = (
         "a rotary scaling needs factor >= 1, 0 < low < high and trained_len > 0, got "
         r"RotaryScaling\(factor="
     )
-    with pytest.raises(ValueError, match=message):
-        BARE.RotaryScaling(**{**numbers, **wrong})
+    for wrong in ({"factor": 0.5}, {"low": 0.0}, {"low": 4.0}, {"trained_len": 0}):
+        with refused(message):
+            BARE.RotaryScaling(**{**numbers, **wrong})
 
 
 def learned_row(position):
@@ -128,10 +126,10 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("message", "call"), REFUSED.items(), ids=REFUSED)
-def test_what_does_not_fit_is_refused(message, call):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_what_does_not_fit_is_refused():
+    for message, call in REFUSED.items():
+        with refused(message):
+            call()
 
 
 @pytest.mark.parametrize("d_model", [2, 6, 512])

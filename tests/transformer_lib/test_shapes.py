@@ -46,28 +46,24 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
-def test_a_wrong_shape_or_dtype_is_refused(call):
-    with pytest.raises(TypeCheckError):
-        call()
+def test_a_wrong_shape_or_dtype_is_refused():
+    for wrong, call in REFUSED.items():
+        with pytest.raises(TypeCheckError):
+            pytest.fail(f"{wrong} is accepted: {call()}")
+
+
+SHAPES = [(3, 5), (1, 5), (3, 1), (1, 3, 5), (4, 1, 5), (2, 1, 1, 5), (2, 4, 3, 5)]
 
 
 @pytest.mark.parametrize("attend", [attention, fused_attention])
 @pytest.mark.parametrize("n_kv_heads", [4, 2])
-@pytest.mark.parametrize(
-    "shape",
-    [(3, 5), (1, 5), (3, 1), (1, 3, 5), (4, 1, 5), (2, 1, 1, 5), (2, 4, 3, 5)],
-    ids=str,
-)
-@pytest.mark.parametrize("kind", ["Boolean", "Float"])
-def test_every_mask_that_broadcasts_is_right(attend, n_kv_heads, shape, kind):
+def test_every_mask_that_broadcasts_is_right(attend, n_kv_heads):
     query, key = normal(0, 2, 4, 3, 6), normal(1, 2, n_kv_heads, 5, 6)
-    mask = normal(2, *shape)
-    if kind == "Boolean":
-        mask = mask > 0
-    output = attend(query, key, key, mask)
-    whole = attend(query, key, key, mask.expand(2, 4, 3, 5).clone())
-    assert_near(output, whole)
+    for shape in SHAPES:
+        bias = normal(2, *shape)
+        for mask in (bias, bias > 0):
+            whole = attend(query, key, key, mask.expand(2, 4, 3, 5).clone())
+            assert_near(attend(query, key, key, mask), whole)
 
 
 EACH = torch.stack((P, P + 3))  # positions per sequence
@@ -85,6 +81,6 @@ ACCEPTED = [
 ]
 
 
-@pytest.mark.parametrize(("call", "shape"), ACCEPTED)
-def test_positions_may_have_batch_axes_or_none(call, shape):
-    assert call().shape == shape
+def test_positions_may_have_batch_axes_or_none():
+    for call, shape in ACCEPTED:
+        assert call().shape == shape

@@ -33,8 +33,10 @@ VOCAB = 17
 TARGETS = torch.tensor([[3, 0, 16, 5], [0, 0, 2, 3], [9, 1, 0, 3]])
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("label_smoothing", [0.0, 0.1, 0.7, 1.0])
+@pytest.mark.parametrize(
+    ("dtype", "label_smoothing"),
+    [(torch.float64, 0.0), (torch.float32, 0.1), (torch.float32, 1.0)],
+)
 @pytest.mark.parametrize("ignore", [-100, 0, 3])
 def test_the_loss_is_pytorch_s_in_value_and_gradient(dtype, label_smoothing, ignore):
     ours = (3 * normal(0, 3, 4, VOCAB, dtype=dtype)).requires_grad_()
@@ -52,12 +54,12 @@ def test_the_loss_is_pytorch_s_in_value_and_gradient(dtype, label_smoothing, ign
     assert_near(ours.grad, theirs.grad)
 
 
-@pytest.mark.parametrize("ignore", [-100, 3])
-def test_the_shift_is_that_of_hugging_face(ignore):
+def test_the_shift_is_that_of_hugging_face():
     logits = normal(1, 3, 4, VOCAB)
-    got = next_token_loss(logits, TARGETS, ignore=ignore)
-    want = ForCausalLMLoss(logits, TARGETS, VOCAB, ignore_index=ignore)
-    assert_near(got, want)
+    for ignore in (-100, 3):
+        got = next_token_loss(logits, TARGETS, ignore=ignore)
+        want = ForCausalLMLoss(logits, TARGETS, VOCAB, ignore_index=ignore)
+        assert_near(got, want)
 
 
 @SMOOTHING
@@ -71,14 +73,14 @@ def test_nothing_but_padding_costs_nothing(label_smoothing):
 
 
 @SMOOTHING
-@pytest.mark.parametrize("size", [1e4, 1e30])
-def test_huge_logits_give_finite_losses_and_gradients(label_smoothing, size):
-    logits = (normal(0, 6, 50).sign() * size).requires_grad_()
+def test_huge_logits_give_finite_losses_and_gradients(label_smoothing):
     targets = torch.tensor([0, 1, 2, -100, 4, 5])
-    loss = cross_entropy(logits, targets, label_smoothing=label_smoothing)
-    loss.backward()
-    assert loss.isfinite()
-    assert logits.grad.isfinite().all()
+    for size in (1e4, 1e30):
+        logits = (normal(0, 6, 50).sign() * size).requires_grad_()
+        loss = cross_entropy(logits, targets, label_smoothing=label_smoothing)
+        loss.backward()
+        assert loss.isfinite()
+        assert logits.grad.isfinite().all()
 
 
 def test_another_word_may_be_ruled_out_altogether():
@@ -89,19 +91,19 @@ def test_another_word_may_be_ruled_out_altogether():
     assert logits.grad.tolist() == [-0.5, 0.5, 0.0]
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_widened_before_the_logarithm(dtype):
-    logits, targets = normal(0, 64, 1000, dtype=dtype), torch.arange(64)
-    loss = cross_entropy(logits, targets, label_smoothing=0.1)
-    assert loss.dtype == torch.float32
-    assert loss == cross_entropy(logits.float(), targets, label_smoothing=0.1)
+def test_half_precision_is_widened_before_the_logarithm():
+    for dtype in (torch.bfloat16, torch.float16):
+        logits, targets = normal(0, 64, 1000, dtype=dtype), torch.arange(64)
+        loss = cross_entropy(logits, targets, label_smoothing=0.1)
+        assert loss.dtype == torch.float32
+        assert loss == cross_entropy(logits.float(), targets, label_smoothing=0.1)
 
 
-@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32])
-def test_targets_may_be_short_integers(dtype):
-    targets = torch.tensor([0, 2], dtype=dtype)
-    logits = normal(0, 2, 3)
-    assert cross_entropy(logits, targets) == cross_entropy(logits, targets.long())
+def test_targets_may_be_short_integers():
+    logits, targets = normal(0, 2, 3), torch.tensor([0, 2])
+    for dtype in (torch.int8, torch.int16, torch.int32):
+        got = cross_entropy(logits, targets.to(dtype))
+        assert got == cross_entropy(logits, targets)
 
 
 def test_a_model_is_judged_as_its_logits_are_and_never_sees_the_last_token():
@@ -167,18 +169,15 @@ def test_labels_stand_at_the_places_of_the_source():
     assert int(n_tokens) == 5
 
 
-@pytest.mark.parametrize(
-    ("loss", "batch"),
-    [
+def test_a_batch_goes_to_the_device_of_the_model():
+    model = Echo().to("meta")
+    for loss, batch in (
         (language_model_loss, SOURCE),
         (sequence_to_sequence_loss, PAIRS),
         (token_classification_loss, PAIRS),
-    ],
-)
-def test_a_batch_goes_to_the_device_of_the_model(loss, batch):
-    model = Echo().to("meta")
-    found = [*loss(model, batch), *model.asked]
-    assert {tensor.device.type for tensor in found} == {"meta"}
+    ):
+        found = [*loss(model, batch), *model.asked]
+        assert {tensor.device.type for tensor in found} == {"meta"}
 
 
 SEEDS = st.integers(0, 2**31)
