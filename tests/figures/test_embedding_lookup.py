@@ -196,7 +196,7 @@ def test_what_is_said():
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(pairs):
-    for figure, page in pairs[::3]:
+    for figure, page in pairs[::5]:
         names = page.run()
         assert names["output"].tolist() == names["weight"][figure.tokens].tolist()
     mistakes = {

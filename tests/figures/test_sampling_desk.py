@@ -278,8 +278,10 @@ def test_answers_are_the_models_and_of_texts_only():
     n = len(desk.tokens)
     assert n == found.tokenizer.special("<pad>")
     np.testing.assert_allclose(desk.logits, want[:n], atol=1e-4)
+    trap = SamplingDesk(trap=True)
+    ids = torch.tensor([found.tokenizer.encode(trap.text)])
     greedy = [int(t) for t in generate(model, ids, max_new_tokens=20)]
-    assert continuations(desk)[0][:20] == greedy
+    assert continuations(trap)[0][:20] == greedy
 
 
 def test_tokens_are_named_by_their_text_or_their_bytes():
