@@ -16,7 +16,7 @@ VENV = ROOT / ".venv" / "bin"
 # Where the tests of a folder run; those that are not named are of the library.
 OF_THE_BOOK, OF_THE_NOTEBOOKS = ("site", "jupyter"), ("notebooks", "tools")
 ELSEWHERE = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, "figures", "colab"}
-# These start two browsers at once, or want the machine for themselves, and print.
+# These start browsers at once, or want the machine for themselves, and print.
 ALONE = ["tests/site/test_pages.py", "tests/site/test_weights.py"]
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
 COVERAGE = ["--cov=transformer_lib", "--cov=transformer_book", "--cov-fail-under=95"]
