@@ -55,20 +55,22 @@ def test_a_bar_says_how_far_the_weights_are_that_all_figures_share(visit, put):
 
 
 def test_weights_wait_until_a_figure_is_near_that_has_a_model(visit, put):
-    page = visit(width=1280, height=12_000)
+    page = visit()
     asked, wanted = asked_for(page.page), Counter()
     others = [EXAMPLES[name] for name in EXAMPLES if name not in MODELS]
-    far = '<div style="height: 15000px"></div>'
-    figures = [example.make().html() for example in others]
-    figures += [far + EXAMPLES[name].make().html() for name in MODELS]
-    page.open(put(*figures))
-    mounted = page.locator("[data-mounted]")
-    expect(mounted).to_have_count(len(others), timeout=PATIENCE)
+    far = '<div style="height: 9000px"></div>'
+    html = [example.make().html() for example in others]
+    html += [far + EXAMPLES[name].make().html() for name in MODELS]
+    page.open(put(*html), live=False)
+    figures = page.locator(".tl-figure")
+    for nth in range(len(others)):
+        figures.nth(nth).scroll_into_view_if_needed()
+        mounted = page.locator("[data-mounted]").nth(nth)
+        expect(mounted).to_be_attached(timeout=PATIENCE)
     page.wait_for_load_state("networkidle", timeout=PATIENCE)
-    page.set_viewport_size({"width": 1280, "height": 900})
     for nth, model in enumerate(MODELS.values(), len(others)):
         assert asked == wanted, model
-        page.locator(".tl-figure").nth(nth).scroll_into_view_if_needed()
+        figures.nth(nth).scroll_into_view_if_needed()
         runs(page.page, nth)
         wanted |= once_each(model)
     assert asked == wanted
