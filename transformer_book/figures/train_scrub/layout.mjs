@@ -146,11 +146,8 @@ const future = (end, right) =>
 /** What stands on that ground, where there is room. */
 function unknown(end, right) {
   if (right - end <= 200) return [];
-  const middle = (end + right) / 2;
-  return [
-    label(middle, (LOSS[0] + LOSS[1]) / 2 - 10, "?", "unknown over", "middle"),
-    label(middle, LOSS[1] - 20, "hidden until you train", "quiet over", "middle"),
-  ];
+  const [x, y] = [(end + right) / 2, (LOSS[0] + LOSS[1]) / 2];
+  return [label(x, y, "hidden until you train", "quiet over", "middle")];
 }
 
 /** Lines down the strips: this step, the prediction, the stages, the fall. */
