@@ -1,13 +1,10 @@
 """The two command lines: what they mean, print, write and refuse."""
 
-import os
+import io
 import re
-import signal
-import subprocess
-import sys
-import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,8 +13,9 @@ from torch import nn
 
 from transformer_book import train as command
 from transformer_book.generate import main as sampling
-from transformer_book.pretrained import fingerprint, load_folder, tasks
+from transformer_book.pretrained import evaluation, fingerprint, load_folder, tasks
 from transformer_book.pretrained.recipes import PRESETS, RECIPES, Recipe
+from transformer_book.pretrained.run import Run
 from transformer_book.train import main as training
 from transformer_lib.parallel import Processes
 from transformer_lib.training import train as run_train
@@ -30,19 +28,6 @@ MANUAL = ["--model", "manual-lm"]
 WORDS = "--task random --preset base".split()
 
 
-def in_a_process(*words):
-    """Start a module as its user does, without a GPU."""
-    threads = str(torch.get_num_threads())
-    return subprocess.Popen(
-        [sys.executable, "-m", *map(str, words)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": threads, "CUDA_VISIBLE_DEVICES": ""},
-    )
-
-
 def refused(main, words, capsys):
     """Return why a command line ended with the exit status of wrong usage."""
     with pytest.raises(SystemExit, match="2"):
@@ -50,62 +35,56 @@ def refused(main, words, capsys):
     return " ".join(capsys.readouterr().err.split())
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _short_exams():
+    with pytest.MonkeyPatch.context() as patch:
+        few = partial(evaluation.reversal, count=100)
+        patch.setattr(evaluation, "reversal", few)
+        yield
+
+
 @pytest.fixture(scope="module")
-def once(tmp_path_factory):
-    """Train eight steps in one process with the seed 3; return the model's folder."""
-    folder = tmp_path_factory.mktemp("once") / "model"
-    training([*EIGHT, "--out", str(folder)])
-    return folder
+def eight(tmp_path_factory):
+    """Train eight steps with the seed 3; return the model's folder and what is said."""
+    folder, said = tmp_path_factory.mktemp("eight") / "model", io.StringIO()
+    with redirect_stdout(said):
+        training([*EIGHT, "--out", str(folder)])
+    return folder, said.getvalue()
 
 
-def test_training_measures_and_writes_what_the_seed_decides(tmp_path, once, capsys):
-    training([*EIGHT, "--seed", "4", "--out", str(tmp_path / "other")])
-    said, found = capsys.readouterr().out, load_folder(tmp_path / "other")
+def test_training_measures_and_writes_what_the_seed_decides(eight, capsys):
+    folder, said = eight
+    found = load_folder(folder)
     assert "step      8 of 8" in said
     assert "exact match: 0." in said
     assert f"weights {fingerprint(found.model)}" in said
-    assert fingerprint(load_folder(once).model) not in said
     assert found.about["recipe"]["steps"] == 8
-    end = "--seed 4 --weights float32 --precision float32 --strategy data-parallel"
+    end = "--seed 3 --weights float32 --precision float32 --strategy data-parallel"
     assert found.about["command"].endswith(end)
+    training([*EIGHT, "--seed", "4"])
+    assert fingerprint(found.model) not in capsys.readouterr().out
 
 
-def test_a_killed_run_goes_on_from_its_snapshot(tmp_path, capsys, monkeypatch):
-    # as the process below, whose snapshot goes on here: to the last bit on the CPU only
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    long = [*SHORT, "--steps", "250"]
-    snapshot = tmp_path / "run.safetensors"
-    kept = ["--snapshot", str(snapshot)]
-    first = in_a_process("transformer_book.train", *long, *kept)
-    deadline = time.monotonic() + 100
-    while not snapshot.exists() and time.monotonic() < deadline:
-        assert first.poll() is None, first.communicate()
-        time.sleep(0.02)
-    first.send_signal(signal.SIGKILL)
-    first.communicate()
-    assert first.returncode == -signal.SIGKILL
-    weights = []
-    for words in ([*long, *kept], long):
-        training(words)
-        said = capsys.readouterr().out
-        assert ("step      1 of" in said) == (words is long)
-        weights.append(re.search(r"weights (\w+)", said)[1])
-    assert weights[0] == weights[1]
+def test_a_stopped_run_goes_on_from_its_snapshot(tmp_path, eight, monkeypatch, capsys):
+    """One that is killed while it writes is in `test_training_snapshots`."""
+    monkeypatch.setattr("transformer_book.train.Run", partial(Run, every=3))
+    words = [*EIGHT, "--snapshot", str(tmp_path / "run.safetensors")]
 
+    class Stops(command._Teller):
+        def __call__(self, step, *said):
+            if step == 5:
+                raise KeyboardInterrupt
 
-@pytest.mark.parametrize(
-    "strategy",
-    [pytest.param("data-parallel", marks=pytest.mark.nightly), "sharded"],
-)
-def test_two_processes_train_as_one(tmp_path, once, strategy):
-    """Rarely by both: `test_parallel` does it with both, but not by command line."""
-    torchrun = "torch.distributed.run --standalone --nproc-per-node=2 -m".split()
-    words = ["transformer_book.train", *EIGHT, "--strategy", strategy]
-    two = in_a_process(*torchrun, *words, "--out", tmp_path / "two")
-    _, problem = two.communicate(timeout=200)
-    assert two.returncode == 0, problem
-    losses = [load_folder(x).about["final loss"] for x in (once, tmp_path / "two")]
-    assert abs(losses[0] - losses[1]) < 1e-6
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "_Teller", Stops)
+        with pytest.raises(KeyboardInterrupt):
+            training(words)
+    training(words)
+    said = capsys.readouterr().out
+    assert said.startswith("step      4 of")
+    weights = {re.search(r"weights (\w+)", each)[1] for each in (eight[1], said)}
+    # to the last bit on the CPU only
+    assert len(weights) == 1 or torch.cuda.is_available()
 
 
 def test_the_paper_s_model_trains_on_random_tokens(monkeypatch, capsys):
@@ -307,9 +286,9 @@ def test_sampling_refuses_what_makes_no_sense(words, message, capsys):
     assert message in refused(sampling, words, capsys)
 
 
-@pytest.mark.parametrize("main", [training, sampling])
-def test_help_names_every_choice(main, capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["--help"])
-    said = capsys.readouterr().out
-    assert all(name in said for name in RECIPES)
+def test_help_names_every_choice(capsys):
+    for main in (training, sampling):
+        with pytest.raises(SystemExit, match="0"):
+            main(["--help"])
+        said = capsys.readouterr().out
+        assert all(name in said for name in RECIPES)

@@ -9,8 +9,7 @@ from unittest.mock import Mock, call
 
 import pytest
 import torch
-from commands import python_says
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import law, seeded, without_hook
 
@@ -222,20 +221,6 @@ def test_chosen_topics_come_in_the_order_asked_for():
     assert both == f"{manual_text(['while'])} {manual_text(['assert'])}"
 
 
-def test_the_texts_need_no_network():
-    code = """
-import sys
-
-def watch(event, details):
-    assert not event.startswith(("socket.connect", "socket.getaddrinfo")), details
-
-sys.addaudithook(watch)
-from transformer_book.tasks import manual_text, number_words
-assert manual_text() and number_words(3) == "three"
-"""
-    python_says("-c", code)
-
-
 def test_validation_holds_hardly_anything_known():
     train, validation = split_text(manual_text())
     width = 50
@@ -327,7 +312,8 @@ RANGES = st.builds(
     st.integers(1, 3),
 )
 TEXTS = st.text(max_size=12)
-PAIRS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5)
+SHORT = st.text("abßé\n\u3000", max_size=9)
+PAIRS = st.lists(st.tuples(SHORT, SHORT), min_size=1, max_size=4)
 SPLITS = st.builds(
     lambda every, first, count, rest: NumberSplit(
         limit=first + count + rest, every=every, unseen=range(first, first + count)
@@ -493,7 +479,7 @@ def flat(batches):
     return [torch.cat([t.flatten() for t in batch]).tolist() for batch in batches]
 
 
-@law
+@settings(law, max_examples=5)
 @given(seed=SEEDS)
 def test_the_seed_decides(seed):
     once = [flat(batches) for batches in first_batches(seed)]

@@ -4,8 +4,13 @@ import dataclasses
 import json
 import os
 import sys
+import warnings
+from contextlib import nullcontext
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -20,6 +25,8 @@ from torch import Tensor, nn
 from torch.distributed.tensor import DTensor
 from torch.optim import SGD, AdamW
 
+from transformer_book import train as command
+from transformer_book.pretrained import evaluation, load_folder
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.parallel import (
@@ -63,13 +70,13 @@ def _alone(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "cuda"])
 @pytest.mark.usefixtures("_alone")
-def test_without_torchrun_there_is_one_process_and_nothing_to_set_up(monkeypatch, kind):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: kind == "cuda")
-    with processes() as here:
-        assert here == Processes(rank=0, size=1, device=torch.device(kind))
-        assert not dist.is_initialized()
+def test_without_torchrun_there_is_one_process_and_nothing_to_set_up(monkeypatch):
+    for kind in ("cpu", "cuda"):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda k=kind: k == "cuda")
+        with processes() as here:
+            assert here == Processes(rank=0, size=1, device=torch.device(kind))
+            assert not dist.is_initialized()
 
 
 @pytest.mark.usefixtures("_one_by_torchrun")
@@ -83,29 +90,30 @@ def test_by_torchrun_the_processes_can_talk_until_the_end_even_an_error():
     assert not dist.is_initialized()
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (
-            {"RANK": "1"},
-            "RANK, WORLD_SIZE, LOCAL_RANK must all be integers, or none be set, "
-            r"got {'RANK': '1'}; start with torchrun --nproc-per-node N",
-        ),
-        ({"RANK": "0", "LOCAL_RANK": "0"}, "must all be integers"),
-        ({"RANK": "0", "WORLD_SIZE": "two", "LOCAL_RANK": "0"}, "'WORLD_SIZE': 'two'"),
-        (
-            {"RANK": "2", "WORLD_SIZE": "2", "LOCAL_RANK": "0"},
-            "a rank must be from 0 to size - 1, got rank=2, size=2",
-        ),
-    ],
+INTEGERS = (
+    "RANK, WORLD_SIZE, LOCAL_RANK must all be integers, or none be set, "
+    r"got {'RANK': '1'}; start with torchrun --nproc-per-node N"
 )
+RANKS = [
+    ({"RANK": "1"}, INTEGERS),
+    ({"LOCAL_RANK": "0"}, "must all be integers"),
+    ({"WORLD_SIZE": "two"}, "'WORLD_SIZE': 'two'"),
+    (
+        {"RANK": "2", "WORLD_SIZE": "2"},
+        "a rank must be from 0 to size - 1, got rank=2, size=2",
+    ),
+]
+"""What is set, one after the other."""
+
+
 @pytest.mark.usefixtures("_alone")
-def test_what_torchrun_would_not_set_is_refused(monkeypatch, values, message):
-    for name, value in values.items():
-        monkeypatch.setenv(name, value)
-    with refused(message), processes():
-        pass
-    assert not dist.is_initialized()
+def test_what_torchrun_would_not_set_is_refused(monkeypatch):
+    for values, message in RANKS:
+        for name, value in values.items():
+            monkeypatch.setenv(name, value)
+        with refused(message), processes():
+            pass
+        assert not dist.is_initialized()
 
 
 @pytest.mark.usefixtures("_one_by_torchrun")
@@ -135,42 +143,38 @@ class Example(NamedTuple):
     label: Tensor
 
 
-@pytest.mark.parametrize("n_rows", [0, 1, 5, 6])
-@pytest.mark.parametrize("size", [1, 2, 4])
-def test_the_shares_of_all_processes_are_the_batch(n_rows, size):
-    rows = torch.arange(3 * n_rows).reshape(n_rows, 3)
-    shares = [shard_batch(rows, place(rank, size)) for rank in range(size)]
-    assert torch.cat(shares).equal(rows)
-    sizes = [len(rows) for rows in shares]
-    assert sizes == sorted(sizes, reverse=True)
-    assert max(sizes) - min(sizes) <= 1
+def test_the_shares_of_all_processes_are_the_batch():
+    for n_rows, size in product((0, 1, 5, 6), (1, 2, 4)):
+        rows = torch.arange(3 * n_rows).reshape(n_rows, 3)
+        shares = [shard_batch(rows, place(rank, size)) for rank in range(size)]
+        assert torch.cat(shares).equal(rows)
+        sizes = [len(rows) for rows in shares]
+        assert sizes == sorted(sizes, reverse=True)
+        assert max(sizes) - min(sizes) <= 1
 
 
-@pytest.mark.parametrize("kind", [lambda *parts: parts, Example])
-def test_the_parts_of_a_batch_are_cut_at_the_same_row(kind):
-    batch = kind(torch.arange(10).reshape(5, 2), torch.arange(5) + 90)
-    first, last = (shard_batch(batch, place(rank, 2)) for rank in (0, 1))
-    assert type(first) is type(last) is type(batch)
-    assert first[0].equal(batch[0][:3])
-    assert first[1].tolist() == [90, 91, 92]
-    assert last[0].equal(batch[0][3:])
-    assert last[1].tolist() == [93, 94]
+def test_the_parts_of_a_batch_are_cut_at_the_same_row():
+    for kind in (lambda *parts: parts, Example):
+        batch = kind(torch.arange(10).reshape(5, 2), torch.arange(5) + 90)
+        first, last = (shard_batch(batch, place(rank, 2)) for rank in (0, 1))
+        assert type(first) is type(last) is type(batch)
+        assert first[0].equal(batch[0][:3])
+        assert first[1].tolist() == [90, 91, 92]
+        assert last[0].equal(batch[0][3:])
+        assert last[1].tolist() == [93, 94]
 
 
-@pytest.mark.parametrize(
-    ("batch", "shapes"),
-    [
+def test_what_has_no_rows_to_share_is_refused():
+    message = "a batch must be a tensor or a tuple of tensors with one number of rows"
+    for batch, shapes in (
         ((torch.ones(4, 2), torch.ones(3)), r"\[\(4, 2\), \(3,\)\]"),
         (torch.tensor(3), r"\[\(\)\]"),
         ((torch.ones(4), "four"), r"\[\(4,\), <class 'str'>\]"),
         ((), r"\[\]"),
         ([torch.ones(4)], r"\[<class 'list'>\]"),
-    ],
-)
-def test_what_has_no_rows_to_share_is_refused(batch, shapes):
-    message = "a batch must be a tensor or a tuple of tensors with one number of rows"
-    with refused(f"{message}, got {shapes}"):
-        BARE.shard_batch(batch, place(0, 2))
+    ):
+        with refused(f"{message}, got {shapes}"):
+            BARE.shard_batch(batch, place(0, 2))
 
 
 def test_alone_the_loss_is_the_loss():
@@ -292,6 +296,7 @@ def trained(model, here, **options):
     return {"seen": seen, "heard": heard}, gather_state_dict(model)
 
 
+COMMAND = "--task reversal --model reverser --batch-size 8 --warmup 2 --steps 8".split()
 MAX_NORM = 1.5
 """Some of the steps are longer, and some are not."""
 
@@ -315,6 +320,16 @@ def broken_in_one(here):
         return str(error)
 
 
+def train_by_command(folder, here, strategy):
+    """Train by the command line in the processes at hand, with a short exam."""
+    few = partial(evaluation.reversal, count=100)
+    with (
+        patch.object(command, "processes", lambda: nullcontext(here)),
+        patch.object(evaluation, "reversal", few),
+    ):
+        command.main([*COMMAND, "--strategy", strategy, "--out", str(folder)])
+
+
 def work(folder):
     """Do what each process does; torchrun starts this file."""
     with processes() as here:
@@ -329,7 +344,11 @@ def work(folder):
         parts = [p.to_local() for p in model.parameters() if isinstance(p, DTensor)]
         told["numbers held"] = sum(part.numel() for part in parts)
         told["broken"] = broken_in_one(here)
+        with warnings.catch_warnings(action="default"):  # FSDP warns of a view
+            for strategy in command.STRATEGIES:
+                train_by_command(folder / strategy, here, strategy)
         (folder / f"{here.rank}.json").write_text(json.dumps(told))
+        dist.barrier()
         if here.rank == 1:
             raise RuntimeError("the second process fails")
         trained(data_parallel(decoder(0)), here)  # waits for the other one
@@ -390,6 +409,14 @@ def test_each_sees_its_own_rows_and_no_others(kind, told, alone):
     shares = list(zip(*(one[kind]["seen"] for one in told), strict=True))
     assert [a + b for a, b in shares] == alone[0]["seen"]
     assert [len(b) for _, b in shares] == [n // 2 for n in N_ROWS]
+
+
+def test_the_command_line_trains_in_two_processes_as_in_one(folder, tmp_path):
+    train_by_command(tmp_path / "one", ALONE, "data-parallel")
+    want = load_folder(tmp_path / "one").about["final loss"]
+    for strategy in command.STRATEGIES:
+        got = load_folder(folder / strategy).about["final loss"]
+        assert abs(got - want) < 1e-6, strategy
 
 
 def test_each_holds_its_half_of_the_rows_of_every_weight(told):
