@@ -76,13 +76,13 @@ PROMPTS = st.builds(
     st.lists(TOKENS, min_size=1, max_size=6),
 )
 USERS = st.lists(
-    st.tuples(PROMPTS, st.integers(1, 9), st.none() | TOKENS, st.integers(0, 3)),
+    st.tuples(PROMPTS, st.integers(1, 6), st.none() | TOKENS, st.integers(0, 3)),
     min_size=1,
-    max_size=6,
+    max_size=5,
 )
 
 
-@settings(law, max_examples=25)
+@settings(law, max_examples=15)
 @given(
     kind=st.sampled_from(sorted(KINDS)),
     users=USERS,
@@ -226,48 +226,48 @@ def test_dropout_is_off_and_comes_back():
 
 
 POOL = {"n_blocks": 2, "block_size": 4}
-REFUSED = {
-    "no blocks": (lambda: BARE.BlockPool(0, 4), "at least 1, got 0 and 4"),
-    "no room in a block": (lambda: BARE.BlockPool(2, 0), "at least 1, got 2 and 0"),
-    "no users": (lambda: batch_of(max_users=0), "at least 1, got 0 and 100"),
-    "no tokens": (lambda: batch_of(max_tokens=0), "at least 1, got 8 and 0"),
-    "ALiBi": (
+REFUSED = [
+    (lambda: BARE.BlockPool(0, 4), "at least 1, got 0 and 4"),
+    (lambda: BARE.BlockPool(2, 0), "at least 1, got 2 and 0"),
+    (lambda: batch_of(max_users=0), "at least 1, got 0 and 100"),
+    (lambda: batch_of(max_tokens=0), "at least 1, got 8 and 0"),
+    (
         lambda: batch_of(small_model(positions="alibi")),
         "got positions='alibi'",
     ),
-    "a window": (
+    (
         lambda: batch_of(small_model(positions="rotary", window=3)),
         "got positions='rotary', window=3; serve them alone",
     ),
-    "an empty prompt": (lambda: batch_of().add(Request([], 3)), "at least one token"),
-    "an unknown token": (
+    (lambda: batch_of().add(Request([], 3)), "at least one token"),
+    (
         lambda: batch_of().add(Request([13], 3)),
         "got (least|largest) id 13",
     ),
-    "an unknown end": (
+    (
         lambda: batch_of().add(Request([1], 3, end_id=13)),
         "got end id 13",
     ),
-    "no new tokens": (lambda: batch_of().add(Request([1], 0)), "at least 1, got 0"),
-    "a text too long": (
+    (lambda: batch_of().add(Request([1], 0)), "at least 1, got 0"),
+    (
         lambda: batch_of().add(Request([1] * 30, 11)),
         "max_len=40, got 30 . 11",
     ),
-    "a text larger than the memory": (
+    (
         lambda: batch_of(**POOL).add(Request([1] * 5, 5)),
         "must fit n_blocks=2, got 3 blocks for 9 tokens",
     ),
-    "a full pool": (
+    (
         lambda: BARE.BlockPool(1, 2).hold([1, 2, 3]),
         "got 0 of 1 free; release some first",
     ),
-}
+]
 
 
-@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_fit_is_refused(call, message):
-    with refused(message):
-        call()
+def test_what_does_not_fit_is_refused():
+    for call, message in REFUSED:
+        with refused(message):
+            call()
 
 
 def test_what_just_fits_is_served():
