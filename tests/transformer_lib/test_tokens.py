@@ -101,7 +101,7 @@ print(Tokenizer.train(text, 400).merges)
 
 
 def test_training_is_the_same_in_every_process_and_needs_no_torch():
-    seeds = [os.environ | {"PYTHONHASHSEED": seed} for seed in ("0", "1", "2")]
+    seeds = [os.environ | {"PYTHONHASHSEED": seed} for seed in ("0", "1")]
     (merges,) = {python_says("-c", CODE, env=environment) for environment in seeds}
     assert merges.count("(") == 145
 
@@ -234,23 +234,22 @@ GOOD = {"format": "byte-level BPE, version 1", "merges": [], "special_tokens": [
 GOOD["alphabet"] = list(range(256))
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [(field, *row) for field, rows in WRONG.items() for row in rows],
-)
-def test_a_wrong_file_is_refused(tmp_path, field, value, message):
+def test_a_wrong_file_is_refused(tmp_path):
     path = tmp_path / "wrong.json"
-    path.write_text(json.dumps({**GOOD, field: value}))
-    with refused(message) as caught:
-        BARE.load(path)
-    assert f"a tokenizer file must hold a tokenizer, got {path}" in str(caught.value)
-    assert "a tokenizer must keep its rules: " in str(caught.value)
+    for field, rows in WRONG.items():
+        for value, message in rows:
+            path.write_text(json.dumps({**GOOD, field: value}))
+            with refused(message) as caught:
+                BARE.load(path)
+            said = str(caught.value)
+            assert f"a tokenizer file must hold a tokenizer, got {path}" in said
+            assert "a tokenizer must keep its rules: " in said
 
 
-@pytest.mark.parametrize("pair", [[A, B], {A, B}, 7, None], ids=repr)
-def test_a_merge_is_a_tuple_and_nothing_like_one(pair):
-    with refused("merge 1 must join two ids below 257, got"):
-        BARE(((A, B), pair))
+def test_a_merge_is_a_tuple_and_nothing_like_one():
+    for pair in ([A, B], {A, B}, 7, None):
+        with refused("merge 1 must join two ids below 257, got"):
+            BARE(((A, B), pair))
 
 
 def test_all_that_is_wrong_is_listed():
@@ -265,32 +264,29 @@ def test_all_that_is_wrong_is_listed():
 
 
 ONLY = "a tokenizer file must hold format, merges, special_tokens, alphabet and "
-NO_TOKENIZERS = {
-    "no JSON": ("{", "a tokenizer file must be JSON, got .*Expecting property name"),
-    "no text": (b"\xff\xfe", "a tokenizer file must be JSON, got .*utf-8"),
-    "too deep": ("[" * 100_000, "a tokenizer file must be JSON, got .*recursion"),
-    "a list": ("[]", f"{ONLY}nothing else, got list"),
-    "too little": ('{"format": 1}', rf"{ONLY}nothing else, got \['format'\] in "),
-    "too much": (
+NO_TOKENIZERS = [
+    ("{", "a tokenizer file must be JSON, got .*Expecting property name"),
+    (b"\xff\xfe", "a tokenizer file must be JSON, got .*utf-8"),
+    ("[" * 100_000, "a tokenizer file must be JSON, got .*recursion"),
+    ("[]", f"{ONLY}nothing else, got list"),
+    ('{"format": 1}', rf"{ONLY}nothing else, got \['format'\] in "),
+    (
         json.dumps({**GOOD, "more": 1}),
         rf"{ONLY}nothing else, got \['alphabet', 'format', 'merges', 'more', 'spec",
     ),
-    "another format": (
+    (
         json.dumps({**GOOD, "format": 2}),
         "the format must be 'byte-level BPE, version 1', got 2 in ",
     ),
-}
+]
 
 
-@pytest.mark.parametrize(("text", "message"), NO_TOKENIZERS.values(), ids=NO_TOKENIZERS)
-def test_another_file_is_refused(tmp_path, text, message):
+def test_another_file_is_refused(tmp_path):
     path = tmp_path / "other.json"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with refused(message):
-        Tokenizer.load(path)
-
-
-def test_a_missing_file_is_python_s_own_error(tmp_path):
+    for text, message in NO_TOKENIZERS:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        with refused(message):
+            Tokenizer.load(path)
     with pytest.raises(FileNotFoundError, match="absent"):
         Tokenizer.load(tmp_path / "absent.json")
 
@@ -303,12 +299,12 @@ KNOWN = [
     if unicodedata.category(chr(code)) not in ("Cn", "Cs")
 ]
 TRAINING_TEXTS = {
-    "manual": " ".join([*topics.values()][::2]),
-    "German numbers": " ".join(number_words(n, "de") for n in range(2001)),
-    "Unicode": "".join(random.Random(0).choices(KNOWN + 300 * [" ", "e", "ß"], k=9000)),
+    "manual": " ".join([*topics.values()][::4]),
+    "German numbers": " ".join(number_words(n, "de") for n in range(0, 2001, 3)),
+    "Unicode": "".join(random.Random(0).choices(KNOWN + 300 * [" ", "e", "ß"], k=4000)),
     "runs": "aaaaaaa aaa aaaaaaaaaaaa bababab abababa    \n\n\n\n   bbb" * 3,
 }
-SIZES = {"manual": 768, "German numbers": 512, "Unicode": 2000, "runs": 270}
+SIZES = {"manual": 600, "German numbers": 400, "Unicode": 1000, "runs": 270}
 SPLITTER = ByteLevel(add_prefix_space=False)
 
 
@@ -376,9 +372,9 @@ def test_any_text_gives_the_same_ids(pair, text):
     assert ours.encode(text) == moved(peer.encode(text).ids)
 
 
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.nightly), 9])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.nightly), 29])
 def test_every_character_is_split_as_the_peer_splits_it(step):
-    """That is, every character that Python's Unicode knows; mostly, each ninth.
+    """That is, every character that Python's Unicode knows; mostly, each 29th.
 
     Is it one with a letter or a digit before it, and does it take a space with it?
     """
@@ -395,7 +391,7 @@ def test_kinds_of_characters_in_any_order_are_split_as_the_peer_splits_them():
         kinds.setdefault((unicodedata.category(one), one > "\uffff"), []).append(one)
     draw = random.Random(2)
     endings = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "'T"]
-    drawn = draw.choices([*kinds.values(), *[[" "]] * 9, endings], k=100_000)
+    drawn = draw.choices([*kinds.values(), *[[" "]] * 9, endings], k=20_000)
     text = "".join(map(draw.choice, drawn))
     assert split_words(text) == peer_words(text)
 

@@ -248,19 +248,16 @@ def one_less_to_move(run):
     run.optimizer = AdamW(parameter_groups(run.model, 0.1))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_a_snapshot_of_another_run_is_refused(path, saved):
+    for change, message in (
         (other_optimizer, "optimizer is AdamW instead of SGD"),
         (untied, r"model\.head\.weight is missing instead of \(13, 8\)"),
         (one_more_to_move, r"optimizer\.extra\.state is missing instead of \(2,\)"),
         (one_less_to_move, r"optimizer\.norm\.bias\.step is \(\) instead of nothing"),
-    ],
-)
-def test_a_snapshot_of_another_run_is_refused(path, saved, change, message):
-    other = Run(seed=1)
-    change(other)
-    assert_refused(path, other, message)
+    ):
+        other = Run(seed=1)
+        change(other)
+        assert_refused(path, other, message)
 
 
 def test_a_generator_is_saved_and_loaded_or_neither(path, saved):
@@ -272,31 +269,25 @@ def test_a_generator_is_saved_and_loaded_or_neither(path, saved):
     assert_refused(path, Run(seed=1), r"random\.generator is missing instead of \(")
 
 
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.5, 0.999])
-def test_a_cut_file_is_refused(path, saved, share):
-    content = path.read_bytes()
-    path.write_bytes(content[: int(share * len(content))])
-    assert_refused(path, Run(seed=1))
+def test_a_cut_file_is_refused(path, saved):
+    content, other = path.read_bytes(), Run(seed=1)
+    for share in (0.0, 0.001, 0.02, 0.5, 0.999):
+        path.write_bytes(content[: int(share * len(content))])
+        assert_refused(path, other)
 
 
-NOTES = ("{", '{"optimizer": "AdamW", "kinds": {}}', "[1]")
+def test_a_file_without_its_note_is_refused(path, saved):
+    other, notes = Run(seed=1), ("{", '{"optimizer": "AdamW", "kinds": {}}', "[1]")
+    for note in ({}, *({"snapshot": note} for note in notes)):
+        rewrite(path, lambda _, old, note=note: (old.clear(), old.update(note)))
+        assert_refused(path, other)
 
 
-@pytest.mark.parametrize("note", [{}, *({"snapshot": note} for note in NOTES)], ids=str)
-def test_a_file_without_its_note_is_refused(path, saved, note):
-    def replace_note(_, old):
-        old.clear()
-        old.update(note)
-
-    rewrite(path, replace_note)
-    assert_refused(path, Run(seed=1))
-
-
-@pytest.mark.parametrize("dump", [torch.save, pickle.dump])
-def test_a_pickle_is_refused_and_not_run(path, dump):
-    with path.open("wb") as file:
-        dump(Bomb(), file)
-    assert_refused(path, Run(), rf"{WHOLE} '.*run\.safetensors'")
+def test_a_pickle_is_refused_and_not_run(path):
+    for dump in (torch.save, pickle.dump):
+        with path.open("wb") as file:
+            dump(Bomb(), file)
+        assert_refused(path, Run(), rf"{WHOLE} '.*run\.safetensors'")
 
 
 def test_a_missing_file_is_missing(path):
@@ -304,13 +295,13 @@ def test_a_missing_file_is_missing(path):
         load_snapshot(path, **Run().parts())
 
 
-@pytest.mark.parametrize("call", [partial(save_snapshot, step=0), load_snapshot])
-def test_an_optimizer_of_another_model_is_refused(path, saved, call):
+def test_an_optimizer_of_another_model_is_refused(path, saved):
     parts = saved.parts() | {"model": nn.Linear(2, 3)}
     shapes = r"\[\(13, 8\), \(8,\), \(8,\), \(13,\)\]"
     message = "the optimizer may update only parameters of the model, got others of"
-    with refused(f"{message} shapes {shapes}"):
-        call(path, **parts)
+    for call in (partial(save_snapshot, step=0), load_snapshot):
+        with refused(f"{message} shapes {shapes}"):
+            call(path, **parts)
 
 
 def test_an_optimizer_that_could_not_be_loaded_is_not_saved(path, saved):
