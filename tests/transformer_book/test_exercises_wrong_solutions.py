@@ -10,11 +10,16 @@ from transformer_book.exercises import check
 from transformer_book.exercises.judging import complaint_about
 from transformer_book.exercises.registry import EXERCISES
 
+every_check = pytest.mark.parametrize("name", EXERCISES)
 
-def each(kind, owners):
-    """Run a test with each title that any of the owners has."""
-    titles = [(name, t) for name, owner in owners.items() for t in getattr(owner, kind)]
-    return pytest.mark.parametrize(("name", "title"), titles)
+
+@cache
+def complaints(name):
+    """Return what the check says of each wrong solution, by its title."""
+    wrong = WRONG_SOLUTIONS[name].wrong.items()
+    return {
+        t: complaint_about(w.solution, EXERCISES[name]) or "right" for t, w in wrong
+    }
 
 
 def test_every_check_has_wrong_and_right_solutions():
@@ -24,35 +29,29 @@ def test_every_check_has_wrong_and_right_solutions():
         assert len(cases.right) >= 2, name
 
 
-@pytest.mark.parametrize("name", EXERCISES)
-def test_the_library_passes_its_own_check(name):
-    assert check(name)(EXERCISES[name].library).message == f"{name}: right ✓"
+@every_check
+def test_the_library_and_right_solutions_of_another_form_pass(name):
+    others = WRONG_SOLUTIONS[name].right
+    for title, solution in {"library": EXERCISES[name].library, **others}.items():
+        assert check(name)(solution).message == f"{name}: right ✓", title
 
 
-@cache
-def complaint(name, title):
-    return complaint_about(WRONG_SOLUTIONS[name].wrong[title].solution, EXERCISES[name])
+@every_check
+def test_a_wrong_solution_is_found_and_its_mistake_named(name):
+    for title, said in complaints(name).items():
+        says = WRONG_SOLUTIONS[name].wrong[title].says
+        assert said.startswith("✗ "), title
+        assert says is None or says in said, f"{title}: {said}"
 
 
-@each("wrong", WRONG_SOLUTIONS)
-def test_a_wrong_solution_is_found_and_its_mistake_named(name, title):
-    said, says = complaint(name, title), WRONG_SOLUTIONS[name].wrong[title].says
-    assert said.startswith("✗ ")
-    assert says is None or says in said, said
-
-
-@each("right", WRONG_SOLUTIONS)
-def test_a_right_solution_of_another_form_passes(name, title):
-    result = check(name)(WRONG_SOLUTIONS[name].right[title])
-    assert result, result.message
-
-
-@each("experiments", EXERCISES)
-def test_without_this_experiment_a_wrong_solution_would_pass(name, title):
-    exercise = EXERCISES[name]
-    others = {t: run for t, run in exercise.experiments.items() if t != title}
-    less = replace(exercise, experiments=others)
-    cases = WRONG_SOLUTIONS[name].wrong.items()
-    # what would pass without it fails here first
-    found = [w for t, w in cases if complaint(name, t).startswith(f"✗ {title}: ")]
-    assert any(complaint_about(wrong.solution, less) is None for wrong in found)
+@every_check
+def test_without_one_of_its_experiments_a_wrong_solution_would_pass(name):
+    exercise, wrong = EXERCISES[name], WRONG_SOLUTIONS[name].wrong
+    for title in exercise.experiments:
+        others = {t: run for t, run in exercise.experiments.items() if t != title}
+        less = replace(exercise, experiments=others)
+        # what would pass without it fails here first
+        found = [t for t, said in complaints(name).items() if f"✗ {title}: " in said]
+        assert any(complaint_about(wrong[t].solution, less) is None for t in found), (
+            title
+        )
