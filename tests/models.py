@@ -23,7 +23,7 @@ TINY = Config(
 KINDS = sorted(POSITIONS)
 """All words for positions."""
 
-few = settings(law, max_examples=10)
+few = settings(law, max_examples=6)
 """For laws of whole models, which run once for each kind of positions."""
 
 

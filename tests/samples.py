@@ -12,8 +12,8 @@ from torch import Tensor
 
 ROOT = Path(__file__).parent.parent
 
-law = settings(deadline=None, max_examples=50, derandomize=True, database=None)
-"""Each law is tried on the same fifty draws in every run."""
+law = settings(deadline=None, max_examples=25, derandomize=True, database=None)
+"""Each law is tried on the same 25 draws in every run."""
 
 DEVICES = [
     "cpu",
