@@ -84,7 +84,7 @@ def model(kind, seed, family=Decoder):
     return small_model(family, seed, **changes, scale_embeddings=False)
 
 
-few = settings(law, max_examples=20)
+few = settings(law, max_examples=12)
 MODELS = st.builds(model, st.sampled_from(sorted(KINDS)), st.integers(0, 3))
 TOKENS = st.integers(0, 12)
 PROMPTS = st.lists(st.lists(TOKENS, min_size=1, max_size=9), min_size=1, max_size=4)
@@ -117,7 +117,7 @@ def read_again(decoder, prompt, new):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(law, max_examples=5)
+@settings(law, max_examples=3)
 @given(seed=st.integers(0, 3), prompts=PROMPTS, n=NEW)
 def test_generation_equals_reading_everything_again(kind, seed, prompts, n):
     decoder, seen = model(kind, seed), []
