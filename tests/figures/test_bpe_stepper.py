@@ -236,6 +236,7 @@ def test_the_readers_own_text_is_answered_by_the_page(live):
     assert "“" not in tip
     assert "twenty" not in tip
     field = page.get_by_label("Your text")
+    assert field.input_value() == BPEStepper().text
     long = "she sells sea shells by the sea shore; " * 3
     for wanted in (long, "banana bandana", "👩‍👩‍👧‍👦 שלום </script>", " ", ""):
         field.fill(wanted)
