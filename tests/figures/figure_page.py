@@ -253,14 +253,15 @@ def said_of(figure: Figure) -> str:
 
 
 def document(body: str, theme: str = "light") -> str:
-    """A page of the book in short: language, title, main, the host script."""
+    """A page of the book in short, with its column and its size of type."""
     ground, text = GROUNDS[theme]
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8">
 <title>Figures</title><meta name="viewport" content="width=device-width">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="fonts/fonts.css">
-<style>body{{margin:16px auto;max-width:720px;padding:0 8px;background:{ground};
-color:{text};font:16px/1.6 "Source Sans 3"}}a{{color:inherit}}</style></head>
+<style>html{{font-size:16px}}@media(min-width:720px){{html{{font-size:18px}}}}
+body{{margin:16px auto;max-width:686px;padding:0 8px;background:{ground};
+color:{text};font:1rem/1.6 "Source Sans 3"}}a{{color:inherit}}</style></head>
 <body><main><h1>Figures</h1>{body}<p><a href="#">Where Tab leads then</a></p></main>
 <script src="figure-host.js"></script></body></html>"""
 

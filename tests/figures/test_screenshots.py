@@ -28,8 +28,8 @@ def reduced(image: Image.Image) -> np.ndarray:
 
 
 def differs(one: np.ndarray, other: np.ndarray) -> float:
-    """The share of pixels that are not the same; 1 if the heights are not, about."""
-    if abs(len(other) - len(one)) > 0.02 * len(one):
+    """The share of pixels that are not the same; 1 if the sizes are not, about."""
+    if one.shape[1] != other.shape[1] or abs(len(other) - len(one)) > 0.02 * len(one):
         return 1
     rows = min(len(one), len(other))
     apart = np.abs(one[:rows] - other[:rows]).max(axis=2)
