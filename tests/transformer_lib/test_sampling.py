@@ -175,6 +175,8 @@ def test_behind_an_end_stands_0_unless_told_otherwise():
     settings = {"max_new_tokens": 2, "end_id": 2}
     settings["choose"] = lambda _: torch.tensor([2, 5])
     assert texts(generate(model(), PROMPTS, **settings)) == [[2, 0], [5, 5]]
+    both_end = settings | {"choose": lambda _: torch.tensor([2, 2])}
+    assert texts(generate(model(), PROMPTS, **both_end)) == [[2], [2]]
     targets = translate(model(EncoderDecoder), PROMPTS, start_id=1, **settings)
     assert texts(targets) == [[2, 0], [5, 5]]
 
