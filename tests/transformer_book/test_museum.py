@@ -164,9 +164,7 @@ def test_exhibits_are_counted_and_listed_at_the_top():
 
 
 @every_exhibit
-def test_an_exhibit_links_its_bug_and_shows_its_symptom_in_few_lines(
-    exhibit,
-):
+def test_an_exhibit_links_its_bug_and_shows_its_symptom(exhibit):
     begin = exhibit.texts[0]
     links = re.findall(r"\]\(https://[^)\s]+\)", begin)
     assert links or "{cite}`" in begin or "(reported, and not linked" in begin
