@@ -1,11 +1,11 @@
-"""The stages of `make test`, in the order in which they run."""
+"""The stages of `make test` in their order; the notebooks run beside the others."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.kernels import THREADS, gpu_environment, kernel_environment
@@ -18,7 +18,8 @@ OF_THE_BOOK, OF_THE_NOTEBOOKS = ("site", "jupyter"), ("notebooks", "tools")
 ELSEWHERE = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, "figures", "colab"}
 # These start browsers at once, or want the machine for themselves, and print.
 ALONE = ["tests/site/test_pages.py", "tests/site/test_weights.py"]
-TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile"]
+# File by file in the order of their names: the longest of them begin early enough.
+TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 COVERAGE = ["--cov=transformer_lib", "--cov=transformer_book", "--cov-fail-under=95"]
 NIGHTLY = "nightly"  # the group, and the mark, of what is too rare for each run
 
@@ -44,7 +45,7 @@ class Stage:
     command: list[str]
     environment: Callable[[], dict[str, str]]
     counts_tests: bool = True  # else the command as a whole is one check
-    one_process: bool = False  # leaves a core to the stage beside it
+    aside: bool = False  # runs beside all others, with what they leave idle
     needed: Callable[[], bool] = always  # on this machine
 
 
@@ -67,7 +68,7 @@ def folders_of_tests() -> list[str]:
 def check(title: str, *command: str) -> Stage:
     """Return a stage that is one check: it passes or fails as a whole."""
     tool, *arguments = command
-    return Stage("lint", title, [str(VENV / tool), *arguments], plain, False, True)
+    return Stage("lint", title, [str(VENV / tool), *arguments], plain, False)
 
 
 def tests(group: str, title: str, folders: Iterable[str], *options: str) -> Stage:
@@ -91,13 +92,7 @@ def stages() -> list[Stage]:
         check("prettier", "npx", "prettier", "--check", "."),
         check("eslint", "npx", "eslint", "."),
         check("tsc", "npx", "tsc"),
-        Stage(
-            "figures",
-            "figures in Node",
-            [str(VENV / "npm"), "test"],
-            plain,
-            one_process=True,
-        ),
+        Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
         tests("library", "library", library, *TWO_AT_ONCE),
         tests("figures", "figures in the browser", ["figures"], *TWO_AT_ONCE),
         tests(
@@ -109,20 +104,20 @@ def stages() -> list[Stage]:
         Stage(
             "notebooks",
             "every notebook again, against its stored outputs",
-            strict_command(notebooks, processes=2),
+            ["nice", *strict_command(notebooks, processes=2)],
             kernel_environment,
+            aside=True,
         ),
         Stage(
             "notebooks",
             "every notebook on the GPU, held by its asserts",
-            strict_command(notebooks, mode="--nbval-lax"),
+            ["nice", *strict_command(notebooks, mode="--nbval-lax")],
             gpu_environment,
+            aside=True,
             needed=sees_gpu,
         ),
-        replace(
-            tests("colab", "notebooks in Colab's stand-in", ["colab"]), one_process=True
-        ),
-        Stage("site", "build of the book", build, plain, False, one_process=True),
+        tests("colab", "notebooks in Colab's stand-in", ["colab"]),
+        Stage("site", "build of the book", build, plain, counts_tests=False),
         tests(
             "site",
             "the built book, and its figures in Jupyter",

@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import groupby
 
 from tools.offline import offline_prefix
 from tools.setup.console import watch
@@ -57,7 +56,7 @@ def count_line(line: str) -> Counter[str]:
 def run_stage(stage: Stage) -> Outcome:
     """Run a stage; one that ends with an error or tests nothing has failed.
 
-    Its words come at once, or at its end where another one runs beside it.
+    Its words come at once, or at its end where it runs beside the others.
     """
     counts: Counter[str] = Counter()
     words: list[str] = []
@@ -65,7 +64,7 @@ def run_stage(stage: Stage) -> Outcome:
     def hear(line: str) -> None:
         counts.update(count_line(line.rstrip()))
         words.append(line)
-        if not stage.one_process:
+        if not stage.aside:
             speak()
 
     def speak() -> None:
@@ -86,12 +85,11 @@ def run_stage(stage: Stage) -> Outcome:
 
 
 def run_all(chosen: list[Stage]) -> list[Outcome]:
-    """Run the stages in order, neighbors of one process two at a time."""
-    outcomes: list[Outcome] = []
-    with ThreadPoolExecutor(2) as pairs:
-        for one_process, group in groupby(chosen, lambda stage: stage.one_process):
-            outcomes += (pairs.map if one_process else map)(run_stage, group)
-    return outcomes
+    """Run the stages in order, and those that run aside in their own, meanwhile."""
+    with ThreadPoolExecutor(1) as lane:
+        aside = lane.map(run_stage, [stage for stage in chosen if stage.aside])
+        outcomes = [run_stage(stage) for stage in chosen if not stage.aside]
+        return outcomes + list(aside)
 
 
 def summarize(outcomes: list[Outcome]) -> None:

@@ -90,9 +90,7 @@ def test_all_stages_run_after_a_failure(monkeypatch, capsys, second, code):
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"{3 - code} passed")
 
 
-def test_neighbors_of_one_process_run_at_once_and_speak_one_after_the_other(
-    tmp_path, capsys
-):
+def test_a_stage_aside_runs_beside_another_and_speaks_at_its_end(tmp_path, capsys):
     ping, pong = (str(tmp_path / name) for name in ("ping", "pong"))
     say = """import pathlib, sys, time
 mine, other = map(pathlib.Path, sys.argv[1:])
@@ -101,17 +99,15 @@ mine.touch()
 end = time.monotonic() + 30
 while not other.exists() and time.monotonic() < end: time.sleep(0.01)
 print(mine.name, other.exists())"""
+    one = stage(say, counts_tests=False)
     pair = [
-        replace(one, command=[*one.command, *files], one_process=True)
-        for one, files in (
-            (stage(say, counts_tests=False), (ping, pong)),
-            (stage(say, counts_tests=False), (pong, ping)),
-        )
+        replace(one, command=[*one.command, *files], aside=aside)
+        for files, aside in (((ping, pong), False), ((pong, ping), True))
     ]
     assert [outcome.failed for outcome in runner.run_all(pair)] == [False, False]
     said = [line for line in capsys.readouterr().out.split("\n") if line[:1] == "p"]
     assert sorted(said) == ["ping", "ping True", "pong", "pong True"]
-    assert said[0] == said[1].split()[0]
+    assert said.index("pong") + 1 == said.index("pong True")
 
 
 def test_unknown_group_is_refused(monkeypatch, capsys):
