@@ -493,7 +493,7 @@ def fixed(x: SupportsFloat, digits: int = 2) -> str:
 def percent(share: float) -> str:
     """A share as the figures say it."""
     if 0 < share < 0.005:
-        return "less than 1 %"
+        return "less than 1%"
     if 0.995 <= share < 1:
-        return "more than 99 %"
-    return f"{math.floor(100 * share + 0.5)} %"
+        return "more than 99%"
+    return f"{math.floor(100 * share + 0.5)}%"

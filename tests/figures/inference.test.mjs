@@ -385,7 +385,7 @@ test("a figure says what runs in the page, and what rounding costs", () => {
   const accuracy = { measure: "bits", float32: 1.5, int8: 1.6 };
   assert.equal(
     runsHere({ name: "tiny", about: { accuracy } }),
-    "The model tiny runs in this page, with its weights rounded to 8 bits (int8). Rounding makes it 6.67 % worse on unseen text: 1.6 bits instead of 1.5; a uniform guess scores 8.",
+    "The model tiny runs in this page, with its weights rounded to 8 bits (int8). Rounding makes it 6.67% worse on unseen text: 1.6 bits instead of 1.5; a uniform guess scores 8.",
   );
   const whole = { name: "tiny", about: { accuracy: null } };
   assert.equal(runsHere(whole), "The model tiny runs in this page.");

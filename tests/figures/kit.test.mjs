@@ -56,11 +56,11 @@ test("cividis only gets lighter, and takes what is outside as its ends", () => {
 });
 
 test("numbers in words", () => {
-  assert.equal(percent(0.6214), "62 %");
-  assert.equal(percent(0.001), "less than 1 %");
-  assert.equal(percent(0.999), "more than 99 %");
-  assert.equal(percent(0), "0 %");
-  assert.equal(percent(1), "100 %");
+  assert.equal(percent(0.6214), "62%");
+  assert.equal(percent(0.001), "less than 1%");
+  assert.equal(percent(0.999), "more than 99%");
+  assert.equal(percent(0), "0%");
+  assert.equal(percent(1), "100%");
   assert.equal(percent(NaN), "NaN");
   assert.equal(number(-0.001), "0.00");
   assert.equal(number(-Infinity), "-inf");

@@ -198,7 +198,7 @@ ODD = PAIR | {
 CAUSAL = {"mask": "causal"}
 BLIND = {"mask": np.tri(5, k=-1, dtype=bool)}
 MOST = (
-    "Query “it” attends to “cat” (60 %) and “it” (21 %); scores are divided by 2 = √4; "
+    "Query “it” attends to “cat” (60%) and “it” (21%); scores are divided by 2 = √4; "
 )
 SAID = [
     (
@@ -239,13 +239,13 @@ SAID = [
     ),
     (
         {"step": 5},
-        "Step 6 of 7, softmax: “it” gives 60 % of its attention to “cat”. "
+        "Step 6 of 7, softmax: “it” gives 60% of its attention to “cat”. "
         f"{MOST}nothing is masked.",
     ),
     (
         {"step": 6},
         "Step 7 of 7, weights × V: the output of “it” is the weighted average of 5 "
-        f"values, 60 % of it from “cat”. {MOST}nothing is masked.",
+        f"values, 60% of it from “cat”. {MOST}nothing is masked.",
     ),
     *(
         (
@@ -253,14 +253,14 @@ SAID = [
             f"* is the weighted average of {said}. *",
         )
         for row, said in (
-            (0, "1 of 5 values, 100 % of it from “The”"),
-            (3, "4 of 5 values, 18 % of it from “The”"),
-            (4, "5 values, 5 % of it from “The”"),
+            (0, "1 of 5 values, 100% of it from “The”"),
+            (3, "4 of 5 values, 18% of it from “The”"),
+            (4, "5 values, 5% of it from “The”"),
         )
     ),
     (
         BLIND | {"step": 6, "selected": [0, 1]},
-        "* is the weighted average of none of 5 values, 0 % of it from “cat”. Query "
+        "* is the weighted average of none of 5 values, 0% of it from “cat”. Query "
         "“The” attends to nothing; scores are divided by 2 = √4; 5 of 5 keys are "
         "masked.",
     ),
@@ -298,7 +298,7 @@ def test_the_walk_teaches_a_weighted_average_of_values(live):
     for want in (*before, last):
         assert page.push("Step") == want.sentence
     said = (
-        "the output of “slept” is the weighted average of 5 values, 47 % of it from "
+        "the output of “slept” is the weighted average of 5 values, 47% of it from "
         "“cat”"
     )
     assert said in last.sentence
@@ -314,8 +314,8 @@ RINGS = """() => [".locked", ".active"].map((kind) => [...document
 @pytest.mark.parametrize(
     ("grid", "key", "said"),
     [
-        (0, "ArrowRight", "“it” gives 11 % of its attention to “slept”"),
-        (1, "ArrowUp", "“and” gives 22 % of its attention to “cat”"),
+        (0, "ArrowRight", "“it” gives 11% of its attention to “slept”"),
+        (1, "ArrowUp", "“and” gives 22% of its attention to “cat”"),
     ],
 )
 def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(
@@ -325,7 +325,7 @@ def test_the_frame_goes_where_the_sentence_goes_and_the_held_pair_is_named(
     page.locator("[role=grid]").nth(grid).locator("[tabindex='0']").focus()
     page.press("Enter")
     before = page.said()
-    assert "“it” gives 60 % of its attention to “cat”" in before
+    assert "“it” gives 60% of its attention to “cat”" in before
     assert "Pinned" not in before
     assert page.evaluate(RINGS) == [["2.5px"] * 2] * 2
     page.press(key)

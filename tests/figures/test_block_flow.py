@@ -218,7 +218,7 @@ def pairs():
 
 
 def percent(share):
-    return f"{fixed(100 * share, 0)} %"
+    return f"{fixed(100 * share, 0)}%"
 
 
 def test_the_program_runs_and_the_table_has_a_row_for_each_depth_of_both(pairs):
@@ -304,7 +304,7 @@ def test_what_is_said():
             BlockFlow(),
             "Token 8 of 8, “re”: 8 additions take its stream from length 17.1 to 74.3. "
             "At first the logit lens reads “re”, then “d”; “nce” leads from block 4's "
-            "attention on, and ends at more than 99 %.",
+            "attention on, and ends at more than 99%.",
         ),
         (
             led_by("xxxxxxxxx"),
@@ -321,7 +321,7 @@ def test_what_is_said():
         (
             BlockFlow(selected=[0]),
             "The embedding of token 8 of 8, “re”, has length 17.1. The lens reads “re” "
-            "(more than 99 %), “* (less than 1 %), “* (less than 1 %).",
+            "(more than 99%), “* (less than 1%), “* (less than 1%).",
         ),
         (
             BlockFlow(selected=[7]),
@@ -329,7 +329,7 @@ def test_what_is_said():
             "perpendicular "
             "to the stream of length 52.0; the sum has length 61.8. The lens reads "
             "“nce” "
-            "(95 %), “d” (2 %), “re” (1 %).",
+            "(95%), “d” (2%), “re” (1%).",
         ),
         (turned(0.35), "* at 70°, partly along the stream *"),
         (turned(0.33), "* at 71°, nearly perpendicular to the *"),
@@ -535,9 +535,9 @@ def test_the_norm_switch_shows_the_other_stack_and_what_is_seen_is_explained(liv
     said = caption.inner_text()
     assert "roughly with the square root of depth, from 2.0 to 24.6 in 12" in said
     assert "On the whole, though not at every step, additions matter less" in said
-    assert "the first has 87 % of the length of the sum, the last 22 %." in said
+    assert "the first has 87% of the length of the sum, the last 22%." in said
     shares = random_stacks()["pre"]["shares"]
-    assert [percent(shares[at]) for at in (0, -1)] == ["87 %", "22 %"]
+    assert [percent(shares[at]) for at in (0, -1)] == ["87%", "22%"]
     root = picture.locator(".root")
     assert root.get_attribute("d") != ""
     before = page.top_of(".foot")

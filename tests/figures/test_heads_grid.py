@@ -215,13 +215,13 @@ SAID = {
     "Layer 0, head 1: previous token 0.42, entropy 0.59 nats. Switched off alone, it "
     "changes the loss from 3.89 to 3.85.": {"ids": [5, 5, 6], "selected": [0, 1]},
     "Query 13 “j” and key 4 “t”, the token after its earlier copy: layer 1, head 3 "
-    "gives it 97 %; layer 0, head 2 gives it 0 %.": {"pair": [13, 4]},
+    "gives it 97%; layer 0, head 2 gives it 0%.": {"pair": [13, 4]},
     "Query 5 “a” and key 4 “t”, the previous token: layer 1, head 3 gives it less than "
-    "1 %; layer 0, head 2 gives it 80 %.": {"pair": [5, 4]},
+    "1%; layer 0, head 2 gives it 80%.": {"pair": [5, 4]},
     "Query 10 “l” and key 1 “r”, the token after its earlier copy: layer 1, head 3 "
-    "gives it 72 %; layer 0, head 2 gives it less than 1 %.": {"pair": [10, 1]},
-    "Query 9 “v” and key 0 “l”: layer 1, head 3 gives it 0 %; layer 0, head 2 gives it "
-    "0 %.": {"pair": [9, 0]},  # before the second copy, nothing follows an earlier one
+    "gives it 72%; layer 0, head 2 gives it less than 1%.": {"pair": [10, 1]},
+    "Query 9 “v” and key 0 “l”: layer 1, head 3 gives it 0%; layer 0, head 2 gives it "
+    "0%.": {"pair": [9, 0]},  # before the second copy, nothing follows an earlier one
     "Query 3 “j” may not attend to key 4 “t”, which comes later.": {"pair": [3, 4]},
 }
 

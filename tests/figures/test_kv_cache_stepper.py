@@ -694,7 +694,7 @@ LINES = """cell => { const range = document.createRange();
 def test_no_band_is_empty_no_number_breaks_and_the_mark_of_the_memory_is_whole(live):
     page = live(KVCacheStepper(), **FINGER)
     line = page.locator(".coming").inner_text()
-    assert "(int8). Rounding makes it 0.01 % worse on unseen text: 1.8535 bits" in line
+    assert "(int8). Rounding makes it 0.01% worse on unseen text: 1.8535 bits" in line
     assert "bits per byte instead of 1.8533; a uniform guess scores 8." in line
     around, below = page.evaluate(BANDS)
     assert around <= 12

@@ -78,8 +78,8 @@ def share(ids):
 def trapped(desk):
     """The sentence of a desk whose page has the model, with both continuations."""
     greedy, sampled = (round(100 * share(ids)) for ids in continuations(desk))
-    told = f"In the next 96 tokens, greedy decoding repeats {greedy} % of its 4-grams, "
-    return said_of(desk).replace(WAITS, f"{told}sampling {sampled} %.")
+    told = f"In the next 96 tokens, greedy decoding repeats {greedy}% of its 4-grams, "
+    return said_of(desk).replace(WAITS, f"{told}sampling {sampled}%.")
 
 
 def own(logits, **state):
@@ -179,27 +179,27 @@ def test_runs_of_four_that_came_before_are_repeats():
     assert made[1]["repeats"] == [False] * 4 + [True] * 4
 
 
-AFTER = "After “abc”, the most likely of 4 tokens is “␣t0” (40 %)"
+AFTER = "After “abc”, the most likely of 4 tokens is “␣t0” (40%)"
 REST = "of the probability before the other"
 SAID = {
     f"{AFTER}. The model's distribution is unchanged.": {},
-    f"{AFTER}; top-k 3 makes that 44 %. 3 tokens remain; they had 90 % {REST} was cut "
+    f"{AFTER}; top-k 3 makes that 44%. 3 tokens remain; they had 90% {REST} was cut "
     "off.": {"top_k": 3},
-    f"{AFTER}; top-k 4 makes that 40 %. All 4 tokens remain.": {"top_k": 4},
-    f"Of 100 draws, 53 gave “␣t0” (57 expected). {AFTER}; top-k 2 makes that 57 %. "
-    "2 tokens remain; they had 70 % "
+    f"{AFTER}; top-k 4 makes that 40%. All 4 tokens remain.": {"top_k": 4},
+    f"Of 100 draws, 53 gave “␣t0” (57 expected). {AFTER}; top-k 2 makes that 57%. "
+    "2 tokens remain; they had 70% "
     f"{REST} 2 were cut off.": {"top_k": 2, "count": 100, "seed": 3},
-    f"{AFTER}; temperature 0.7, top-k 1 and top-p 0.8 make that 100 %. 1 token "
-    "remains; at temperature 0.7 it had 46 % "
+    f"{AFTER}; temperature 0.7, top-k 1 and top-p 0.8 make that 100%. 1 token "
+    "remains; at temperature 0.7 it had 46% "
     f"{REST} 3 were cut off.": {"temperature": 0.7, "top_k": 1, "top_p": 0.8},
-    f"{AFTER}; temperature 0 makes that 100 %. 1 token remains; it had 40 % "
+    f"{AFTER}; temperature 0 makes that 100%. 1 token remains; it had 40% "
     f"{REST} 3 were cut off.": {"temperature": 0},
-    f"{AFTER}; temperature 0.5 and top-p 0.8 make that 64 %. 2 tokens remain; at "
-    "temperature 0.5 they had 83 % "
+    f"{AFTER}; temperature 0.5 and top-p 0.8 make that 64%. 2 tokens remain; at "
+    "temperature 0.5 they had 83% "
     f"{REST} 2 were cut off.": {"temperature": 0.5, "top_p": 0.8},
-    "“␣t1” ranks 2 of 4: 30 % before, 33 % after.": {"held": 1, "top_k": 3},
-    "“␣t3” ranks 4 of 4: 10 % before, cut off by top-k.": {"held": 3, "top_k": 3},
-    "“␣t1” ranks 2 of 4: 30 % before, 30 % after; drawn 35 times in 100 (30 "
+    "“␣t1” ranks 2 of 4: 30% before, 33% after.": {"held": 1, "top_k": 3},
+    "“␣t3” ranks 4 of 4: 10% before, cut off by top-k.": {"held": 3, "top_k": 3},
+    "“␣t1” ranks 2 of 4: 30% before, 30% after; drawn 35 times in 100 (30 "
     "expected).": {"held": 1, "count": 100},
 }
 
@@ -333,7 +333,7 @@ def test_your_own_logits_drive_the_desk():
     desk.show(torch.tensor([0.0, math.log(3)]), [" no", " yes"])
     assert (desk.source, desk.drawn, desk.asked) == ("Python", [], [desk.text])
     assert shown(desk).geometry["after"] == pytest.approx([0.75, 0.25], abs=1e-4)
-    assert "the most likely of 2 tokens is “␣yes” (75 %)" in said_of(desk)
+    assert "the most likely of 2 tokens is “␣yes” (75%)" in said_of(desk)
 
 
 def test_your_own_model_follows_the_text():
@@ -364,7 +364,7 @@ def test_controls_drive_the_desk():
     drive(desk, answer, text=text, heat=ipywidgets.FloatSlider(0.5, max=2))
     text.value = "abcd"
     assert (desk.text, desk.asked, desk.logits) == ("abcd", ["abcd"], [4, 0])
-    assert "After “abcd”, the most likely of 2 tokens is “a” (98 %)" in said_of(desk)
+    assert "After “abcd”, the most likely of 2 tokens is “a” (98%)" in said_of(desk)
 
 
 def type_text(page, text):
@@ -495,7 +495,7 @@ def test_lengths_compare_from_state_to_state(live):
         drawn = page.evaluate(BARS)
         assert drawn[-1]["mark"] == mark
         for desk, found in zip(desks, drawn, strict=True):
-            assert found["axis"] == ["0 %", "50 %", "100 %"]
+            assert found["axis"] == ["0%", "50%", "100%"]
             _, before, after, _ = distribution(desk)
             shares = pytest.approx([before[0], after[0]], abs=1e-6)
             assert found["shares"] == shares
@@ -580,7 +580,7 @@ def test_a_phone_shows_what_is_to_be_tried(live):
             page.slider(name).fill(str(value))
             assert page.said() == said_of(want)
     page.slider("top-k").fill("51")
-    stay = "12 tokens remain; at temperature 0.7 they had 82 % of the probability"
+    stay = "12 tokens remain; at temperature 0.7 they had 82% of the probability"
     assert stay in page.said()
     top = page.locator(".sliders").bounding_box()["y"]
     bars = page.locator(".picture:not(.below) .panel:visible").bounding_box()

@@ -177,25 +177,25 @@ def widen(page, presses):
 
 def test_the_lesson_unscaled_softmax_saturates(live):
     page = live(ScoreBench(width=2))
-    assert "the largest weight is 13 %, or 10 % when" in page.said()
+    assert "the largest weight is 13%, or 10% when" in page.said()
     widen(page, 2)
     assert "At width 8, " in page.said()
-    assert page.said().endswith("or 15 % when divided.")  # as chapter 4 tells
+    assert page.said().endswith("or 15% when divided.")  # as chapter 4 tells
     widen(page, 6)
     assert (
         "At width 512, random scores have a standard deviation of 22.4" in page.said()
     )
     assert ", or 1.0 when divided by √512 ≈ 22.6. " in page.said()
     assert page.said().endswith(
-        "Averaged over 32 queries, the largest weight is 95 %, or 17 % when divided."
+        "Averaged over 32 queries, the largest weight is 95%, or 17% when divided."
     )
 
 
 def test_the_average_the_query_on_show_and_the_grey_bar_are_told_apart(live):
     page = live(ScoreBench())
-    assert "Averaged over 32 queries, the largest weight is 76 %, or" in page.said()
+    assert "Averaged over 32 queries, the largest weight is 76%, or" in page.said()
     largest = page.locator("svg text.strong", has_text="largest")
-    assert largest.first.text_content().endswith(": largest 79 %")
+    assert largest.first.text_content().endswith(": largest 79%")
     panel = page.locator(".panel").nth(1)
     assert "of one random query of 32" in panel.inner_text()
     note = page.locator(".title small").first

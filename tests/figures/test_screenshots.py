@@ -5,7 +5,7 @@ The committed pictures stand in `screenshots`. One that differs, or is new, is l
 
 Tolerance: pictures are made four times smaller first, so that the edges of letters,
 which every browser version draws a little differently, weigh less. Then at most 1 in a
-hundred pixels may differ by more than 24 of 255 levels, and the height by 2 %.
+hundred pixels may differ by more than 24 of 255 levels, and the height by 2%.
 """
 
 import io

@@ -201,9 +201,9 @@ def test_copied_wrong_reshape_is_wrong():
 SAID = [
     (
         {},
-        "124,439,808 parameters, 498 MB: about 32 % in embeddings, 23 % in attention "
-        "and 46 % in feed-forward. One forward pass over 1 × 1024 "
-        "tokens takes 292 GFLOP, 13 % of it between tokens (products that grow with "
+        "124,439,808 parameters, 498 MB: about 32% in embeddings, 23% in attention "
+        "and 46% in feed-forward. One forward pass over 1 × 1024 "
+        "tokens takes 292 GFLOP, 13% of it between tokens (products that grow with "
         "T²).",
     ),
     (
@@ -213,7 +213,7 @@ SAID = [
     (
         {"selected": [4]},
         "query, key, value, in each of 12 blocks, gives 3 × (1, 1024, 768): 1,771,776 "
-        "parameters a block, 17 % of all; 43.5 GFLOP in all, 15 %; 113 MB of "
+        "parameters a block, 17% of all; 43.5 GFLOP in all, 15%; 113 MB of "
         "activations.",
     ),
     (
@@ -224,21 +224,21 @@ SAID = [
     # the lesson: scores grow with the square of the length
     (
         {"selected": [6]},
-        "* 0 parameters; 19.3 GFLOP in all, 7 %; 604 MB of activations.",
+        "* 0 parameters; 19.3 GFLOP in all, 7%; 604 MB of activations.",
     ),
     (
         {"selected": [6], "length": 2048, "max_len": 2048},
-        "* 77.3 GFLOP in all, 12 %; 2.42 GB of activations.",
+        "* 77.3 GFLOP in all, 12%; 2.42 GB of activations.",
     ),
     (
         {"selected": [13]},
         "up, in each of 12 blocks, gives (1, 1024, 3072): 2,362,368 parameters a "
-        "block, 23 % of all; 58.0 GFLOP in all, 20 %; 151 MB of activations.",
+        "block, 23% of all; 58.0 GFLOP in all, 20%; 151 MB of activations.",
     ),
     (
         {"selected": [18], "tied": False},
-        "logits gives (1, 1024, 50257): 38,597,376 parameters, 24 % of all; 79.0 "
-        "GFLOP, 27 %; 206 MB of activations.",
+        "logits gives (1, 1024, 50257): 38,597,376 parameters, 24% of all; 79.0 "
+        "GFLOP, 27%; 206 MB of activations.",
     ),
     (
         {"wrong": True, "selected": [5]},

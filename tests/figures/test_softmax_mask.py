@@ -133,7 +133,7 @@ LUCK = LATE | {"scores": [[90, 0], [1, 2]], "mask": np.eye(2, dtype=bool)}
 SAID = [
     (
         {},
-        "|Query “slept” gives “cat” a weight of 63 %; 2 of 5 keys are masked; the",
+        "|Query “slept” gives “cat” a weight of 63%; 2 of 5 keys are masked; the",
     ),
     ({}, "; the row sums to 1.|"),
     (LATE | {"selected": [0, 0]}, ", because the mask came after the softmax.|"),

@@ -208,12 +208,12 @@ def test_the_sentence_in_full(state, numbers, said):
 
 
 RELATIONS = {
-    1: "attends 0 % to “P” at position 1, the same token, one copy earlier.",
-    2: "attends 100 % to “O” at position 2, what followed the same token in the first "
+    1: "attends 0% to “P” at position 1, the same token, one copy earlier.",
+    2: "attends 100% to “O” at position 2, what followed the same token in the first "
     "copy.",
-    5: "attends 0 % to “S” at position 5.",
-    8: "attends 0 % to “T” at position 8, the previous token.",
-    9: "attends 0 % to “P” at position 9, itself.",
+    5: "attends 0% to “S” at position 5.",
+    8: "attends 0% to “T” at position 8, the previous token.",
+    9: "attends 0% to “P” at position 9, itself.",
     10: "may not attend to “O” at position 10, which comes later.",
 }
 

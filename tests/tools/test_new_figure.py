@@ -38,7 +38,7 @@ def test_python_makes_it_and_javascript_draws_it(book):
     asked = [{"figure": "score_bars", "state": state}]
     draw = book / "transformer_book/figures/still.mjs"
     (picture,) = json.loads(run(NODE, draw, input=json.dumps(asked)).stdout)
-    assert "Score 0 is 1.0: at temperature 2.0, its weight is 50 %." in picture
+    assert "Score 0 is 1.0: at temperature 2.0, its weight is 50%." in picture
     assert picture.count("<rect") >= 3
 
 

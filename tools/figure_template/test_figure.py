@@ -22,8 +22,8 @@ def test_the_numbers_are_pytorch_s():
 
 def test_the_sentence_is_about_the_pinned_bar_or_all():
     figure = FigureName(scores=[0, 0], selected=0)
-    said = "Score 0 is 0.0: at temperature 1.0, its weight is 50 %."
+    said = "Score 0 is 0.0: at temperature 1.0, its weight is 50%."
     assert shown(figure).sentence == said
     figure.selected = -1
-    said = "2 scores become weights: at temperature 1.0, the largest is 50 %."
+    said = "2 scores become weights: at temperature 1.0, the largest is 50%."
     assert shown(figure).sentence == said

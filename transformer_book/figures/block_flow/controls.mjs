@@ -51,11 +51,11 @@ export function tokenChoice(ui) {
   let last = null;
   /** Where the prompt is wider than its line, the followed token comes into sight. */
   function reveal({ flow: { position, tokens } }) {
-    const now = `${position} of ${tokens}`;
+    const { scrollLeft: from, clientWidth: room } = options;
+    const now = `${position} of ${tokens} in ${room}`;
     if (now === last) return;
     last = now;
     const { offsetLeft: x, offsetWidth: wide } = options.children[position];
-    const { scrollLeft: from, clientWidth: room } = options;
     if (x < from || x + wide > from + room) options.scrollLeft = x - room / 2;
   }
   const create = (_, i) =>

@@ -108,7 +108,7 @@ const titles = ({ left, top }, share) => [
   text(
     left,
     top - 6,
-    `plane with ${Math.round(100 * share)} % of the final table’s variance`,
+    `plane with ${Math.round(100 * share)}% of the final table’s variance`,
     "quiet",
   ),
 ];

@@ -9,7 +9,7 @@ export function runsHere({ name, about: { accuracy } }) {
   const { measure, int8, float32 } = accuracy;
   const worse = (100 * (int8 / float32 - 1)).toFixed(2);
   const unit = measure.replace("validation ", "");
-  return `${here}, with its weights rounded to 8 bits (int8). Rounding makes it ${worse} % worse on unseen text: ${int8} ${unit} instead of ${float32}; a uniform guess scores 8.`;
+  return `${here}, with its weights rounded to 8 bits (int8). Rounding makes it ${worse}% worse on unseen text: ${int8} ${unit} instead of ${float32}; a uniform guess scores 8.`;
 }
 
 /**

@@ -51,7 +51,7 @@ export function watchUse(root) {
 /** Says the sentence; its numbers keep their units on their line. */
 export function say(node, text) {
   if (node.textContent === text) return;
-  const parts = text.split(/(\d (?:%|.?B|.FLOP))/);
+  const parts = text.split(/(\d (?:.?B|.FLOP))/);
   node.replaceChildren(
     ...parts.map((part, i) => (i % 2 ? h("span", { text: part }) : part)),
   );

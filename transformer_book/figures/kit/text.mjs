@@ -1,11 +1,11 @@
 // Numbers and tokens as people read them. Pure: no DOM.
 
-/** 0.6214 -> "62 %"; tiny but not zero -> "less than 1 %"; NaN -> "NaN". */
+/** 0.6214 -> "62%"; tiny but not zero -> "less than 1%"; NaN -> "NaN". */
 export function percent(x) {
   if (!Number.isFinite(x)) return number(x);
-  if (x > 0 && x < 0.005) return "less than 1 %";
-  if (x < 1 && x >= 0.995) return "more than 99 %";
-  return `${Math.round(100 * x)} %`;
+  if (x > 0 && x < 0.005) return "less than 1%";
+  if (x < 1 && x >= 0.995) return "more than 99%";
+  return `${Math.round(100 * x)}%`;
 }
 
 /** Fixed digits without a negative zero; "inf", "-inf" and "NaN" as PyTorch says them. */

@@ -105,7 +105,7 @@ export function frame({ room, state }) {
 }
 
 const short = (p) =>
-  p > 0 && p < 0.005 ? "<1 %" : percent(p).replace("more than 99", ">99");
+  p > 0 && p < 0.005 ? "<1%" : percent(p).replace("more than 99", ">99");
 const diamond = (x, y, r) => `M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}Z`;
 
 /** What a line says: the token, its shares, and how often it was drawn. */
@@ -114,7 +114,7 @@ function rowTexts({ state, order, before, after, cut, drawn, frame }, place, mid
   const off = cut[place];
   const shares = off
     ? `${short(before[place])}, cut`
-    : `${short(before[place]).replace(" %", "")} → ${short(after[place])}`;
+    : `${short(before[place]).replace("%", "")} → ${short(after[place])}`;
   const times = {
     x: room,
     y: middle,
@@ -212,7 +212,7 @@ export function around(geometry) {
   const axis = [0, 0.5, 1].map((part) => ({
     x: x(part),
     y: 9,
-    text: `${100 * part} %`,
+    text: `${100 * part}%`,
     class: "quiet",
     "text-anchor": part ? "middle" : "start",
   }));

@@ -74,7 +74,7 @@ export default {
       set: { count: 0, held: -1 },
     },
     {
-      say: "Nothing but top-p cuts now: the fewest tokens with 80 % of the probability stay. How many are they?",
+      say: "Nothing but top-p cuts now: the fewest tokens with 80% of the probability stay. How many are they?",
       set: { temperature: 1, top_k: 0, top_p: 0.8, min_p: 0, count: 0 },
     },
   ],

@@ -49,7 +49,7 @@ export const weight = ({ state, n, text }, [head, query, key]) => {
     [query - 1, ", the previous token"],
   ]);
   return (
-    `${start}attends ${maps[frame][head][query][key]} % to ${quote(text[key])} at position ` +
+    `${start}attends ${maps[frame][head][query][key]}% to ${quote(text[key])} at position ` +
     `${key}${relations.get(key) ?? ""}.`
   );
 };

@@ -12,7 +12,7 @@ import { german, numberOf } from "./numbers.mjs";
 
 const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
-/** A share in few signs: "> 99 %". */
+/** A share in few signs: "> 99%". */
 export const share = (x) =>
   percent(x).replace("more than", ">").replace("less than", "<");
 
