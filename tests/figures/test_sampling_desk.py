@@ -199,8 +199,10 @@ SAID = {
     f"{REST} 2 were cut off.": {"temperature": 0.5, "top_p": 0.8},
     "“␣t1” ranks 2 of 4: 30% before, 33% after.": {"held": 1, "top_k": 3},
     "“␣t3” ranks 4 of 4: 10% before, cut off by top-k.": {"held": 3, "top_k": 3},
-    "“␣t1” ranks 2 of 4: 30% before, 30% after; drawn 35 times in 100 (30 "
-    "expected).": {"held": 1, "count": 100},
+    "“␣t1” ranks 2 of 4: 30% before, 30% after; drawn 35 times in 100 (30 expected).": {
+        "held": 1,
+        "count": 100,
+    },
 }
 
 
