@@ -28,6 +28,7 @@ from transformer_book.figures.train_scrub import training as scrub_training
 from transformer_book.figures.train_scrub.figure import TrainScrub
 from transformer_book.figures.train_scrub.record import command, shipped
 from transformer_book.figures.train_scrub.training import (
+    STEPS,
     Recorder,
     percents,
     train_recorded,
@@ -245,6 +246,7 @@ def test_copied_pytorch_fails_when_a_number_is_wrong(answers):
 
 def test_the_first_steps_come_out_again():
     record = shipped()
+    assert record["steps"] == [*STEPS]
     recorder = train_recorded(record["steps"][:3])
     for k, step in enumerate(record["steps"][:3]):
         look = recorder.looks[step]

@@ -291,7 +291,9 @@ export async function marked() {
 
 // On paper: what is folded, what is cut off, and what only a screen can use.
 export function folded() {
-  const parts = all("details > :not(summary, .tl-predict, .tl-predicted)");
+  const parts = all(
+    "details > :not(summary, .tl-predict, .tl-predicted, .tag_setup *)",
+  );
   return parts
     .filter((e) => !e.getClientRects().length || !e.checkVisibility())
     .map(start);

@@ -134,7 +134,7 @@ def test_the_readme_tells_the_metrics_of_the_notes(ours):
     told = {row.split("`")[1]: row for row in rows}
     for name in ("number-translator", "reverser"):
         assert set(ours[name].metrics.values()) == {1.0}
-        assert "100 %" in told[name]
+        assert "100%" in told[name]
     for name in ("induction-1", "induction-2"):
         assert f"{ours[name].metrics['loss in the second copy']:.2f}" in told[name]
     bits = ours["manual-lm"].metrics["validation bits per byte"]
