@@ -16,7 +16,7 @@ VENV = ROOT / ".venv" / "bin"
 # Where the tests of a folder run; those that are not named are of the library.
 OF_THE_BOOK, OF_THE_NOTEBOOKS = ("site", "jupyter"), ("notebooks", "tools")
 ELSEWHERE = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, "figures", "colab"}
-# These start browsers at once, or want the machine for themselves, and print.
+# These start several browsers at once, so that no other tests run beside them.
 ALONE = ["tests/site/test_pages.py", "tests/site/test_weights.py"]
 # File by file in the order of their names: the longest of them begin early enough.
 TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
@@ -104,14 +104,14 @@ def stages() -> list[Stage]:
         Stage(
             "notebooks",
             "every notebook again, against its stored outputs",
-            ["nice", *strict_command(notebooks, processes=2)],
+            strict_command(notebooks, processes=2),
             kernel_environment,
             aside=True,
         ),
         Stage(
             "notebooks",
             "every notebook on the GPU, held by its asserts",
-            ["nice", *strict_command(notebooks, mode="--nbval-lax")],
+            strict_command(notebooks, mode="--nbval-lax"),
             gpu_environment,
             aside=True,
             needed=sees_gpu,

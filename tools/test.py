@@ -73,7 +73,8 @@ def run_stage(stage: Stage) -> Outcome:
 
     started = time.monotonic()
     hear(f"\n━━━ {stage.title} ━━━")
-    code = watch(stage.command, stage.environment(), hear)
+    command = ["nice", *stage.command] if stage.aside else stage.command
+    code = watch(command, stage.environment(), hear)
     if not stage.counts_tests:
         counts = Counter(passed=int(code == 0))
     if counts["failed"] == 0 and (code or counts["passed"] + counts["skipped"] == 0):
