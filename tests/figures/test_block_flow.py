@@ -10,6 +10,7 @@ from figure_page import (
     fixed,
     must_notice,
     must_say,
+    percent,
     refusals,
     run_script,
     said_of,
@@ -215,10 +216,6 @@ def pairs():
         made += [own_flow(residual=residual), own_flow(residual=residual)]
         made[-1].selected = [3]
     return with_shown(made)
-
-
-def percent(share):
-    return f"{fixed(100 * share, 0)}%"
 
 
 def test_the_program_runs_and_the_table_has_a_row_for_each_depth_of_both(pairs):
