@@ -52,6 +52,7 @@ export function look() {
     unset: bare.length + all(".katex-error").length,
     dollars: texts().filter((text) => text.includes("$")),
     moving: all("*").filter(moves).map(start),
+    calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
     mode: document.documentElement.dataset.theme,
   };
 }

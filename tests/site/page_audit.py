@@ -36,7 +36,7 @@ class Facts:
     loaded: list[str] = field(default_factory=list)  # before a button was pressed
     errors: list[str] = field(default_factory=list)
     held: dict[str, Any] = field(default_factory=dict)
-    excess: dict[int, int] = field(default_factory=dict)  # width -> pixels too wide
+    excess: dict[int, int] = field(default_factory=dict)  # phone's width -> too many
     violations: list[str] | None = None  # where axe was asked
     pressed: int = 0  # buttons
 
@@ -51,12 +51,11 @@ def survey(
     urls: list[str],
     *,
     rules: dict[str, Any],
-    judged: tuple[str, ...] = (".html",),
     press: bool = False,
     known: Collection[str] = (),
     **look: Any,
 ) -> list[Facts]:
-    """Visit these pages in one look, each in a fresh tab; axe judges some by rules.
+    """Visit these pages in one look, each in a fresh tab; axe judges them by rules.
 
     When all else was seen, the buttons are pressed if that is asked for: those of known
     figures in the gallery alone.
@@ -67,7 +66,7 @@ def survey(
         for url in urls:
             facts = Facts(url, name)
             page = look_at(context, facts)
-            if url.endswith(judged) and not url.endswith("/index.html"):
+            if not url.endswith("/index.html"):  # which is intro.html by now
                 facts.violations = run_axe(page, rules)
             facts.loaded = [*facts.requests]
             if press:
@@ -88,10 +87,11 @@ def look_at(context: BrowserContext, facts: Facts) -> Page:
     page.evaluate(in_page("walk"))
     facts.held = page.evaluate(in_page("look"))
     size = page.viewport_size
-    if size and size["width"] == 320:
-        for width in (360, 320):
-            page.set_viewport_size({"width": width, "height": size["height"]})
-            facts.excess[width] = page.evaluate(in_page("settledExcess"))
+    assert size is not None
+    for width in (360, 320):
+        page.set_viewport_size({"width": width, "height": size["height"]})
+        facts.excess[width] = page.evaluate(in_page("settledExcess"))
+    page.set_viewport_size(size)
     return page
 
 
