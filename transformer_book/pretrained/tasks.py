@@ -65,7 +65,7 @@ def numbers(language: str = "de") -> Task:
 
 
 def manual() -> Task:
-    """Python's own manual, all of it, in 512 tokens."""
+    """All pages of the manual that come with Python, in 512 tokens."""
     return _text(tasks.manual_text(tasks.manual_topics()))
 
 

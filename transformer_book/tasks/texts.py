@@ -1,4 +1,4 @@
-"""Texts: Python's own manual, which needs no network, and windows of any text."""
+"""Texts: pages of Python's manual, which need no network, and windows of any text."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,11 +25,11 @@ return slicings truth typesfunctions typesmodules unary while with yield""".spli
 
 @cache
 def manual_topics() -> Mapping[str, str]:
-    """Return every topic of Python's manual, by name, each as one line of English.
+    """Return all pages of the manual that come with Python, by topic, one line each.
 
-    It is the manual of Python 3.11.7 (`pydoc_data.topics`), kept with the book because
-    each release of Python rewords it: numbers counted from it would differ. Runs of
-    white space are one space; `manual/LICENSE.txt` holds its license.
+    They are those of Python 3.11.7 (`pydoc_data.topics`), kept with the book because
+    each release of Python rewords them: numbers counted from them would differ. Runs of
+    white space are one space; `manual/LICENSE.txt` holds their license.
     """
     return MappingProxyType(json.loads(MANUAL.read_text(encoding="utf-8")))
 
