@@ -92,7 +92,7 @@ CELLS = f"""
 from IPython.testing.globalipapp import start_ipython
 shell = start_ipython()
 from transformer_book import shape_checks
-shape_checks.CHECKS_PER_CELL = 40
+shape_checks.CHECKS = 40
 {SAY}
 def train():
     say()
