@@ -7,8 +7,8 @@ from typing import Any
 from beartype import beartype
 from jaxtyping import config, install_import_hook
 
-CHECKS = 4000
-"""A training loop repeats its shapes: after so many checks all runs at full speed.
+CHECKS = 1000
+"""A loop repeats its shapes: after so many checks a cell or a test runs at full speed.
 
 A call of a function is two checks, one of what it gets and one of what it returns.
 """
@@ -20,9 +20,9 @@ class _Supply:
     left = CHECKS
 
 
-def refill(checks: int) -> None:
-    """Check again, so often."""
-    _Supply.left = checks
+def refill() -> None:
+    """Check again."""
+    _Supply.left = CHECKS
     config.update("jaxtyping_disable", False)
 
 
@@ -54,4 +54,4 @@ def enforce(package: str) -> None:
 
     install_import_hook(package, f"{__name__}.counted")
     if (shell := get_ipython()) is not None:
-        shell.events.register("pre_run_cell", lambda _: refill(CHECKS))
+        shell.events.register("pre_run_cell", lambda _: refill())
