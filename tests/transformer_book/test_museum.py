@@ -27,7 +27,7 @@ NOTEBOOK_OF_ENCODER = "{cite}`transformernotebook`"
 POST = "{cite}`learning2023transformer`"
 REQUIRED = {
     "a cache whose mask has the wrong rows": [
-        f"{GITHUB}rasbt/LLMs-from-scratch/issues/1048",
+        f"{GITHUB}rasbt/LLMs-from-scratch/pull/1048",
         "13 months",
     ],
     "a mask turned round, for speed": [
