@@ -17,7 +17,7 @@ from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell
 
 from tools.stills import without_stills
-from tools.trained import TAG, printed_as_stored
+from tools.trained import TAGS, printed_as_stored
 
 OUTPUT_TIMEOUT = 60  # seconds to wait for the outputs of a cell that has ended
 LOOK_EVERY = 1.0  # seconds between two looks at the kernel
@@ -68,11 +68,12 @@ def states_alone(outputs: list[Any]) -> list[Any]:
 
 
 def compare_as_tagged(cell: Any, test: Any, ref: Any, skip_compare: Any = None) -> bool:
-    """Compare as nbval does, the outputs of a `trained` cell as far as they repeat."""
+    """Compare as nbval does, tagged outputs as far as they repeat."""
     test, ref = states_alone(test), states_alone(ref)
     skipped = skip_compare or cell.parent.skip_compare
-    if TAG in cell.cell.metadata.get("tags", []):
-        test, skipped = printed_as_stored(test, ref), (*skipped, "text/html")
+    for tag in TAGS.keys() & cell.cell.metadata.get("tags", []):
+        test = printed_as_stored(test, ref, TAGS[tag])
+        skipped = (*skipped, "text/html")
     return bool(rigidly(cell, test, ref, skipped))
 
 

@@ -11,12 +11,13 @@ text claims is asserted.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 
 from nbformat import NotebookNode
 
-TAG = "trained"
 LEARNED = re.compile(r"-?\d+\.\d+|-?\d+(?= ?%)")
+ANY_NUMBER = re.compile(r" *-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)? *")  # in its column
 
 
 def unit(number: str) -> Decimal:
@@ -39,14 +40,29 @@ def with_stored_digits(text: str, stored: str) -> str:
     return stored if all(near(*pair) for pair in both) else text
 
 
+def with_stored_numbers(text: str, stored: str) -> str:
+    """Return `stored` if `text` says the same but for its numbers."""
+    same = ANY_NUMBER.sub("0", text) == ANY_NUMBER.sub("0", stored)
+    return stored if same else text
+
+
+TAGS: dict[str, Callable[[str, str], str]] = {
+    "trained": with_stored_digits,
+    "varies": with_stored_numbers,
+}
+"""What becomes of a text that such a cell prints, beside the stored one."""
+
+
 def printed_as_stored(
-    outputs: list[NotebookNode], stored: list[NotebookNode]
+    outputs: list[NotebookNode],
+    stored: list[NotebookNode],
+    as_stored: Callable[[str, str], str],
 ) -> list[NotebookNode]:
-    """Return new outputs whose texts take the stored digits where they are near."""
+    """Return new outputs whose texts take what is stored where they may differ."""
     if len(outputs) != len(stored):
         return outputs
     return [
-        NotebookNode(new | {"text": with_stored_digits(new.text, old.text)})
+        NotebookNode(new | {"text": as_stored(new.text, old.text)})
         if {new.output_type, old.output_type} == {"stream"}
         else new
         for new, old in zip(outputs, stored, strict=True)

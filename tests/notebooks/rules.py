@@ -15,7 +15,7 @@ from tools.exercises import stub_of
 
 KNOWN_TAGS = {
     *("setup", "exercise", "solution", "raises-exception", "nbval-ignore-output"),
-    *("trained", "hide-input", "hide-output", "hide-cell"),
+    *("trained", "varies", "hide-input", "hide-output", "hide-cell"),
     *("remove-input", "remove-output", "remove-cell"),
 }
 OPENING = re.compile(

@@ -56,6 +56,9 @@ NOTEBOOKS = {
     ],
     "widget": [code(WIDGET, new_output("execute_result", STATIC))],
     "near": [code(LOSS, printed("loss 7.45, right 85 %, seed 3\n"), tags=["trained"])],
+    "times": [code(LOSS, printed("loss 12.4, right  9 %, seed 4\n"), tags=["varies"])],
+    "fewer": [code(LOSS, printed("loss 7.46, right 84 %, seed\n"), tags=["varies"])],
+    "other": [code(LOSS, printed("loss 7.46, right 84 %, lead 3\n"), tags=["varies"])],
     "untagged": [code(LOSS, printed("loss 7.45, right 84 %, seed 3\n"))],
     "far": [code(LOSS, printed("loss 7.44, right 84 %, seed 3\n"), tags=["trained"])],
     "count": [code(LOSS, printed("loss 7.46, right 84 %, seed 4\n"), tags=["trained"])],
@@ -153,10 +156,11 @@ PASSING = {
     "widget": "a widget's view that was not stored is not missed",
     "near": "a trained cell may differ in a last digit",
     "learned": "and in a figure",
+    "times": "of what varies, only words and the count of numbers are compared",
 }
 
 
-FAILING = ["silent", "untagged", "far", "count", "word", "figure"]
+FAILING = "silent untagged far count word figure fewer other".split()
 
 
 def test_what_may_differ_and_nothing_else(run):
