@@ -92,7 +92,7 @@ REQUIRED = {
     ],
     "a balancing loss over all layers": [
         *(f"{GITHUB}huggingface/transformers/issues/{n}" for n in (28093, 28255)),
-        f"{GITHUB}huggingface/transformers/pull/28115",
+        *(f"{GITHUB}huggingface/transformers/pull/{n}" for n in (28115, 28256)),
     ],
 }
 """What the museum must show, and the words by which its exhibit is known."""
