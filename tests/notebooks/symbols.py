@@ -13,7 +13,7 @@ NO_SYMBOLS = re.compile(
 )
 GREEK = (
     *("alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "theta", "lambda"),
-    *("mu", "nu", "rho", "sigma", "tau", "phi", "omega"),
+    *("mu", "nu", "pi", "rho", "sigma", "tau", "phi", "chi", "omega"),
 )
 OTHER_COMMAND = re.compile(rf"\\(?!(?:{'|'.join(GREEK)})(?![A-Za-z]))[A-Za-z]+")
 SYMBOL = re.compile(
