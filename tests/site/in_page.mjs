@@ -31,6 +31,10 @@ function moves(element) {
   );
 }
 
+export function moving() {
+  return all("*").filter(moves).map(start);
+}
+
 function texts() {
   const found = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -51,8 +55,6 @@ export function look() {
     formulas: formulas.length,
     unset: bare.length + all(".katex-error").length,
     dollars: texts().filter((text) => text.includes("$")),
-    moving: all("*").filter(moves).map(start),
-    calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
     mode: document.documentElement.dataset.theme,
   };
 }

@@ -36,7 +36,8 @@ class Facts:
     loaded: list[str] = field(default_factory=list)  # before a button was pressed
     errors: list[str] = field(default_factory=list)
     held: dict[str, Any] = field(default_factory=dict)
-    excess: dict[int, int] = field(default_factory=dict)  # phone's width -> too many
+    excess: dict[int, int] = field(default_factory=dict)  # width -> pixels too wide
+    moving: list[str] = field(default_factory=list)  # where less motion is asked for
     violations: list[str] | None = None  # where axe was asked
     pressed: int = 0  # buttons
 
@@ -72,6 +73,8 @@ def survey(
             if press:
                 facts.pressed = press_buttons(page, () if "gallery" in url else known)
                 page.evaluate("localStorage.clear()")  # the next page keeps its mode
+            page.emulate_media(reduced_motion="reduce")
+            facts.moving = page.evaluate(in_page("moving"))
             page.close()
             found.append(facts)
     return found
@@ -92,6 +95,7 @@ def look_at(context: BrowserContext, facts: Facts) -> Page:
         page.set_viewport_size({"width": width, "height": size["height"]})
         facts.excess[width] = page.evaluate(in_page("settledExcess"))
     page.set_viewport_size(size)
+    page.evaluate(in_page("settle"))
     return page
 
 
