@@ -26,20 +26,15 @@ def refill() -> None:
     config.update("jaxtyping_disable", False)
 
 
-def take() -> None:
-    """Use up a check; after the last one, no more are made."""
-    _Supply.left -= 1
-    if _Supply.left == 0:
-        config.update("jaxtyping_disable", True)
-
-
 def counted(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` checked by beartype; the last check ends the checks."""
     check = beartype(function)
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        take()
+        _Supply.left -= 1
+        if _Supply.left == 0:
+            config.update("jaxtyping_disable", True)
         return check(*args, **kwargs)
 
     return checked
