@@ -250,22 +250,30 @@ export async function takeSheetsApart() {
 }
 
 // Until all that is near the window is alive (the host begins 300 pixels before), and
-// nothing has moved for twenty frames: fonts and figures change sizes for a while, and
-// the theme hears late that the page is at its top again.
+// nothing has moved for twenty frames: fonts and figures change sizes for a while. The
+// theme marks a page that is scrolled; that it is at its top again it hears late, or on
+// a busy machine never, as it reads the first of two messages that come together.
+// Throws after half a minute.
 export async function settle() {
   const near = (figure) => {
     const { top, bottom } = figure.getBoundingClientRect();
     return bottom > -300 && top < innerHeight + 300;
   };
-  const moves = () =>
-    (scrollY === 0 && document.body.classList.contains("scrolled")) ||
-    all(".tl-figure:not([data-mounted])").some(near);
+  const asleep = () => all(".tl-figure:not([data-mounted])").filter(near);
+  const deadline = performance.now() + 30_000;
   let place = "";
   for (let frames = 0; frames < 20; frames++) {
     await document.fonts.ready;
     await frame();
+    if (scrollY === 0) document.body.classList.remove("scrolled");
     const now = [document.body.getBoundingClientRect().height, scrollY].join();
-    if (now !== place || moves()) frames = 0;
+    const sleeping = asleep().map((figure) => figure.dataset.figure);
+    if (performance.now() > deadline)
+      throw new Error(
+        `${location} does not settle: height and place were ${place} and are ${now}, ` +
+          `asleep are [${sleeping}]`,
+      );
+    if (now !== place || sleeping.length) frames = 0;
     place = now;
   }
 }
