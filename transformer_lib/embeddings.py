@@ -10,9 +10,9 @@ class Embedding(nn.Module):
 
     Rows start with variance 1 / d_model. Then the scale sqrt(d_model) gives entries
     of variance 1 on the way in, and states of variance 1 give logits of variance 1
-    on the way out: one matrix serves both ends. (States that still carry their own
+    on the way out: one matrix serves both ends. (States that are mostly their own
     token's row score that token highest: with the scale, an untrained tied
-    decoder at first predicts its own input.) Source: Vaswani et al. 2017, section 3.4.
+    decoder may predict its own input.) Source: Vaswani et al. 2017, section 3.4.
     """
 
     def __init__(self, vocab_size: int, d_model: int, *, scale: float = 1.0) -> None:
