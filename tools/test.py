@@ -5,6 +5,7 @@ A failure does not end the run: the summary names every stage that failed.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -117,6 +118,8 @@ def main() -> int:
     if unknown := set(asked) - set(groups):
         print(f"the groups are {' '.join(groups)}, got {' '.join(sorted(unknown))}")
         return 2
+    # Containers often say so; then each of our hundred processes compiles all anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     chosen = [stage for stage in stages() if stage.group in asked and stage.needed()]
     outcomes = run_all(chosen)
     summarize(outcomes)
