@@ -4,6 +4,7 @@ import json
 
 import pytest
 from page_audit import in_page
+from playwright.sync_api import expect
 
 from booksite.build import ROOT
 from booksite.styles import sheets_of, with_one_sheet
@@ -44,8 +45,9 @@ def test_nothing_of_the_themes_lies_over_a_figure(visit) -> None:
     for place in (3000, 1500):  # the theme offers the top to who scrolls up
         tab.evaluate("(y) => scrollTo({ top: y, behavior: 'instant' })", place)
         tab.evaluate("new Promise(requestAnimationFrame)")  # which hears of it
-    tab.wait_for_function("document.all['pst-back-to-top'].style.display === 'block'")
-    assert tab.locator("#pst-back-to-top").is_hidden()
+    offer = tab.locator("#pst-back-to-top")
+    expect(offer).to_have_attribute("style", "display: block;")
+    assert offer.is_hidden()
 
 
 EACH_NIGHT = [pytest.param(page, marks=pytest.mark.nightly) for page in LONG]
