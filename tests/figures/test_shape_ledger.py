@@ -146,7 +146,7 @@ def test_every_line_is_a_result_of_the_real_decoder():
 
 def test_copied_pytorch_runs_and_the_table_has_its_lines(pairs):
     """The program asserts shape and bytes of each line."""
-    for _, page in pairs[::6]:
+    for _, page in pairs[::3]:
         names, lines = page.run(), page.geometry["lines"]
         assert len(names["lines"]) == len(lines) == 19
         for (_, blocks, shape, size), line, row in zip(
@@ -181,22 +181,20 @@ def test_a_number_that_is_too_large_to_count_has_four_digits():
 
 
 def test_copied_pytorch_fails_when_a_number_is_wrong():
-    page = shown(ShapeLedger(n_layers=2))
-    params, flops, size = (page.geometry[what] for what in ("params", "flops", "bytes"))
     mistakes = {
-        f"parameters == {params}": f"parameters == {params + 1}",
-        f"total_flops() == {flops}": f"total_flops() == {flops + 1}",
+        "parameters == 124439808": "parameters == 124439809",
+        "total_flops() == 291648307200": "total_flops() == 291648307201",
         "1024, 50257], 205852672": "1024, 50256], 205852672",
         "50257], 205852672": "50257], 205852673",
-        "(split, 2, [1, 12, 1024, 64]": "(split, 2, [1, 12, 64, 1024]",
-        "(up, 2, [1, 1024, 3072], ": "(up, 1, [1, 1024, 3072], ",
-        f"total == {size}": f"total == {size - 1}",
+        "(split, 12, [1, 12, 1024, 64]": "(split, 12, [1, 12, 64, 1024]",
+        "(up, 12, [1, 1024, 3072], ": "(up, 11, [1, 1024, 3072], ",
+        "total == 2140483584": "total == 2140483583",
     }
-    must_notice(page.pytorch, mistakes)
+    must_notice(shown(ShapeLedger()).pytorch, mistakes)
 
 
 def test_copied_wrong_reshape_is_wrong():
-    page = shown(ShapeLedger(wrong=True, length=64, n_layers=2))
+    page = shown(ShapeLedger(wrong=True, length=64))
     must_notice(page.pytorch, {"own = (bad": "own = (good"})
 
 
