@@ -259,7 +259,6 @@ export async function settle() {
     const { top, bottom } = figure.getBoundingClientRect();
     return bottom > -300 && top < innerHeight + 300;
   };
-  const asleep = () => all(".tl-figure:not([data-mounted])").filter(near);
   const deadline = performance.now() + 30_000;
   let place = "";
   for (let frames = 0; frames < 20; frames++) {
@@ -267,13 +266,13 @@ export async function settle() {
     await frame();
     if (scrollY === 0) document.body.classList.remove("scrolled");
     const now = [document.body.getBoundingClientRect().height, scrollY].join();
-    const sleeping = asleep().map((figure) => figure.dataset.figure);
+    const asleep = all(".tl-figure:not([data-mounted])").filter(near);
     if (performance.now() > deadline)
       throw new Error(
         `${location} does not settle: height and place were ${place} and are ${now}, ` +
-          `asleep are [${sleeping}]`,
+          `asleep are [${asleep.map((figure) => figure.dataset.figure)}]`,
       );
-    if (now !== place || sleeping.length) frames = 0;
+    if (now !== place || asleep.length) frames = 0;
     place = now;
   }
 }

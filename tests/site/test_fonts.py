@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from page_audit import in_page
 from playwright.sync_api import Browser
 
 from booksite.fonts import FACES, MONO, SANS
@@ -17,7 +18,7 @@ def test_both_families_together_are_small(book: Path) -> None:
 def test_a_page_is_set_in_them(chromium: Browser, address: str) -> None:
     page = chromium.new_page()
     page.goto(f"{address}/chapters/04_attention.html")
-    page.evaluate("document.body.offsetHeight && document.fonts.ready.then(() => 0)")
+    page.evaluate(in_page("settle"))
     loaded = page.evaluate(
         "[...document.fonts].filter((f) => f.status === 'loaded').map((f) => f.family)"
     )
