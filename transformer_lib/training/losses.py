@@ -33,15 +33,14 @@ def summed_cross_entropy(
             f"label_smoothing must lie between 0 and 1, got {label_smoothing}"
         )
     dtype = torch.promote_types(logits.dtype, torch.float32)
-    log_p = logits.log_softmax(dim=-1, dtype=dtype)
-    counted = targets != ignore
-    index = targets.long().masked_fill(~counted, 0)
-    losses = -log_p.gather(-1, index[..., None]).squeeze(-1)
-    # an `if`, as 0 times the loss of a word whose logit is -inf would be NaN
-    if label_smoothing:
-        spread = -log_p.mean(dim=-1)
-        losses = (1 - label_smoothing) * losses + label_smoothing * spread
-    return losses.masked_fill(~counted, 0.0).sum(), counted.sum()
+    total = nn.functional.cross_entropy(
+        logits.to(dtype).reshape(-1, logits.shape[-1]),
+        targets.long().reshape(-1),
+        reduction="sum",
+        ignore_index=ignore,
+        label_smoothing=label_smoothing,
+    )
+    return total, (targets != ignore).sum()
 
 
 def cross_entropy(
