@@ -31,7 +31,7 @@ def route(logits: Float[Tensor, "*batch n_experts"], top_k: int) -> Routing:
     Jiang et al. 2024, section 2.1.
 
     Raises:
-        ValueError: if ``top_k`` is not from 1 to the number of experts.
+        ValueError: if ``top_k`` is not between 1 and the number of experts.
     """
     chosen = switch_route(logits, top_k)
     weights = chosen.weights / chosen.weights.sum(dim=-1, keepdim=True)
@@ -44,7 +44,7 @@ def switch_route(logits: Float[Tensor, "*batch n_experts"], top_k: int) -> Routi
     Source: Fedus et al. 2022, section 2.1.
 
     Raises:
-        ValueError: if ``top_k`` is not from 1 to the number of experts.
+        ValueError: if ``top_k`` is not between 1 and the number of experts.
     """
     _check_top_k(top_k, logits.shape[-1])
     dtype = torch.promote_types(logits.dtype, torch.float32)
@@ -66,8 +66,8 @@ def expert_load(routing: Routing) -> Float[Tensor, " n_experts"]:
 def balance_loss(routing: Routing) -> Float[Tensor, ""]:
     """Return n_experts * sum of load * mean probability: 1 where both are uniform.
 
-    The load only counts, so gradients flow through the probabilities. Source: Fedus et
-    al. 2022, section 2.2, equation 4.
+    The load is counted, so gradients flow only through the probabilities. Source:
+    Fedus et al. 2022, section 2.2, equation 4.
     """
     means = routing.probabilities.flatten(0, -2).mean(dim=0)
     return means.numel() * (expert_load(routing) * means).sum()
@@ -80,7 +80,7 @@ class Experts(nn.Module):
     2024, section 2.1.
 
     Raises:
-        ValueError: if ``top_k`` is not from 1 to the number of experts.
+        ValueError: if ``top_k`` is not between 1 and the number of experts.
     """
 
     def __init__(

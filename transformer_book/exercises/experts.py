@@ -124,7 +124,7 @@ BALANCE = Exercise(
         "the result must be a single number: sum over the experts": lambda f: (
             _loss(f).shape != ()
         ),
-        "n_experts is missing: an even router must get 1": _is((LOAD * MEANS).sum()),
+        "n_experts is missing: a uniform router must get 1": _is((LOAD * MEANS).sum()),
         "that is the mean over the experts: take the sum, times n_experts": _is(
             (LOAD * MEANS).mean()
         ),
