@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { runsHere } from "../../transformer_book/figures/engine/bring.mjs";
+import { fastProduct } from "../../transformer_book/figures/engine/wasm.mjs";
 import {
   argmax,
   createSession,
@@ -182,6 +183,49 @@ test("tokens that cannot be read are refused, and nothing is read of them", () =
   assert.equal(model.length, 3);
   for (const length of [-1, 4, 1.5])
     assert.throws(() => model.rewind(length), /from 0 to the 3/);
+});
+
+/** A layer from D to `width` numbers. */
+const layerOf = (width) => ({
+  weight: new Float32Array(width * D),
+  bias: new Float32Array(width),
+  rows: width,
+  columns: D,
+});
+
+/** What an action returns where a page may run no WebAssembly. */
+function withoutWebAssembly(action) {
+  const { WebAssembly: kept } = globalThis;
+  delete globalThis.WebAssembly;
+  try {
+    return action();
+  } finally {
+    globalThis.WebAssembly = kept;
+  }
+}
+
+test("WebAssembly multiplies as the definition does, however wide a layer is", () => {
+  const prompt = Array.from({ length: 31 }, (_, i) => (3 * i) % 5);
+  const inner = "stack.blocks.0.feed_forward.layer";
+  for (const [width, fast] of [
+    [6, true], // no multiple of four
+    [2000, true], // so wide that only some tokens go at once
+    [17_000, false], // the layer alone is too wide
+  ]) {
+    const shapes = {
+      ...DECODER,
+      [`${inner}.up.weight`]: [width, D],
+      [`${inner}.up.bias`]: [width],
+      [`${inner}.down.weight`]: [D, width],
+      [`${inner}.down.bias`]: [D],
+    };
+    const read = () => session({}, shapes).read(prompt).slice();
+    const [got, want] = [read(), withoutWebAssembly(read)];
+    const most = Math.max(...want.map(Math.abs));
+    assert.ok(most > 0.1);
+    got.forEach((number, i) => assert.ok(Math.abs(number - want[i]) < 1e-5 * most));
+    assert.ok((fastProduct({}, layerOf(width)) !== null) === fast);
+  }
 });
 
 test("what was rewound is forgotten", () => {

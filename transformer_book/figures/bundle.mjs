@@ -1,11 +1,12 @@
 // Bundles the figures: each folder with a view.mjs is one.
-//   node bundle.mjs                       ES modules for notebooks into static/, committed
+//   node bundle.mjs                       ES modules for notebooks into static/, and the
+//                                         engine's WebAssembly; both are committed
 //   node bundle.mjs NAME ...              only these figures
 //   node bundle.mjs --check               fails if a committed file is not fresh
 //   node bundle.mjs --site --outdir DIR   classic scripts for the site and file://
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parseArgs } from "node:util";
 import { build, transform } from "esbuild";
@@ -95,6 +96,31 @@ async function forSite(name, contents, plugins) {
   return [`${name}.js`, `${head}${text.trim()}return made});\n`];
 }
 
+/** The engine's WebAssembly as a module: its bytes as a text of base64. */
+async function assembled() {
+  const { default: start } = await import("wabt");
+  const { parseWat } = await start();
+  const source = await readFile(join(here, "engine/linear.wat"), "utf8");
+  const { buffer } = parseWat("linear.wat", source, { simd: true }).toBinary({});
+  const text = Buffer.from(buffer).toString("base64");
+  return `// Made from linear.wat by bundle.mjs.\nexport const LINEAR =\n  "${text}";\n`;
+}
+
+const stale = [];
+async function keep(path, text) {
+  if (asked.check) {
+    const old = await readFile(path, "utf8").catch(() => null);
+    if (old !== text) stale.push(relative(here, path));
+  } else {
+    await writeFile(path, text);
+    console.log(
+      `${relative(here, path)}: ${text.length} bytes, ${gzipSync(text).length} gzipped`,
+    );
+  }
+}
+
+await mkdir(asked.outdir, { recursive: true });
+if (!asked.site) await keep(join(here, "engine/linear_wasm.mjs"), await assembled());
 const scripts = asked.site
   ? [
       forSite("kit", KIT, []),
@@ -107,19 +133,9 @@ const scripts = asked.site
     ]
   : names.map(forNotebooks);
 
-const stale = [];
-await mkdir(asked.outdir, { recursive: true });
-for (const [name, text] of await Promise.all(scripts)) {
-  const path = join(asked.outdir, name);
-  if (asked.check) {
-    const old = await readFile(path, "utf8").catch(() => null);
-    if (old !== text) stale.push(name);
-  } else {
-    await writeFile(path, text);
-    console.log(`${name}: ${text.length} bytes, ${gzipSync(text).length} gzipped`);
-  }
-}
+for (const [name, text] of await Promise.all(scripts))
+  await keep(join(asked.outdir, name), text);
 if (stale.length > 0) {
-  console.error(`out of date in figures/static: ${stale.join(", ")}; run make bundle`);
+  console.error(`out of date: ${stale.join(", ")}; run make bundle`);
   process.exit(1);
 }
