@@ -4,12 +4,15 @@ import json
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
+from booksite.assets import fingerprint
+from booksite.build import OF_FIGURES, files
 from booksite.deeper import raw
 from booksite.stills import FIGURE, draw
 
@@ -67,11 +70,25 @@ class CardPicture(SphinxDirective):
         return [place]
 
 
+def stills(root: Path, memory: Path, cards: list[dict[str, Any]]) -> list[str]:
+    """The still of each card; one that was drawn in the last build is remembered."""
+    mark = fingerprint(files(root, *OF_FIGURES, "package-lock.json"))
+    known: dict[str, str] = json.loads(memory.read_text()) if memory.exists() else {}
+    wanted = {json.dumps([mark, card]): card for card in cards}
+    new = wanted.keys() - known.keys()
+    known |= zip(new, draw([wanted[key] for key in new]), strict=True)
+    memory.write_text(json.dumps({key: known[key] for key in wanted}))
+    return [known[json.dumps([mark, card])] for card in cards]
+
+
 def draw_cards(app: Sphinx, doctree: nodes.document) -> None:
     """Fill the cards of a page: one run of Node draws all."""
     cards = [node for node in doctree.findall(nodes.raw) if "card" in node]
-    stills = draw([node["card"] for node in cards])
-    for node, still in zip(cards, stills, strict=True):
+    if not cards:
+        return
+    memory = Path(app.outdir).with_name("cards.json")
+    drawn = stills(Path(app.srcdir), memory, [node["card"] for node in cards])
+    for node, still in zip(cards, drawn, strict=True):
         pictures = re.findall(r"<svg.*?</svg>", still, re.DOTALL)
         chosen = [pictures[n] for n in node["number"]] or pictures
         picture = max(chosen, key=len)

@@ -8,6 +8,8 @@ page keeps their names, so that a build which leaves it alone can join them agai
 import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -53,7 +55,8 @@ def with_one_sheet(page: str, names: Sequence[str], file: str) -> str:
 def join_sheets(root: Path, outdir: Path, names: Sequence[str]) -> str:
     """Write the sheets as one; its name with the hash of what is in it."""
     content = ",".join(f"{outdir}/{glob}" for glob in CONTENT)
-    made = outdir / "_static" / "joined.css"
+    own = sha256(" ".join(names).encode()).hexdigest()[:12]  # while others are made
+    made = outdir / "_static" / f"joined-{own}.css"
     static = os.path.relpath(outdir / "_static", root)  # which may lie elsewhere
     sheets = [f"{static}/{name}" for name in names]
     run_node(root, str(HERE / "styles.mjs"), str(made), content, *sheets)
@@ -73,7 +76,10 @@ def join_all(app: Sphinx, exception: Exception | None) -> None:
     texts = {path: path.read_text("utf-8") for path in html_pages(outdir)}
     found = {path: tuple(sheets_of(text)) for path, text in texts.items()}
     named = {path: names for path, names in found.items() if names}
-    made = {names: join_sheets(root, outdir, names) for names in {*named.values()}}
+    kinds = list({*named.values()})
+    with ThreadPoolExecutor() as threads:
+        joined = threads.map(partial(join_sheets, root, outdir), kinds)
+        made = dict(zip(kinds, joined, strict=True))
     for path, names in named.items():
         path.write_text(with_one_sheet(texts[path], names, made[names]), "utf-8")
 

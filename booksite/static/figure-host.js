@@ -94,15 +94,34 @@
           mount(target);
         }
       },
-      { rootMargin: "300px" },
+      { rootMargin: "100% 0px" },
     );
     // A link to a figure's state scrolls to the figure, so that one cannot wait.
     /** @type {(element: any) => boolean} */
     const linked = ({ dataset }) => location.hash.includes(`${dataset.figure}-`);
+    /** @type {(element: any) => string} */
+    const named = ({ dataset }) => dataset.figure;
     for (const element of elements) {
       if (linked(element)) mount(element);
       else observer.observe(element);
     }
+    loadAhead([...elements].map(named));
+  }
+
+  // A sign of figures alone: a font that comes later has the whole page laid out anew.
+  document.fonts?.load('1em "Source Sans 3"', "⏎").catch(() => {});
+
+  /** Their code, one after the other while the page has nothing to do. */
+  function loadAhead(names) {
+    const idle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 200));
+    const next = () => {
+      const name = names.shift();
+      if (name)
+        load(name)
+          .catch(() => {})
+          .then(() => idle(next));
+    };
+    idle(next);
   }
 
   if (document.readyState === "loading")

@@ -79,6 +79,19 @@ def test_a_foreign_text_asks_nothing_elsewhere_and_does_not_run(visit, home) -> 
     assert page.evaluate("globalThis.ran") is None
 
 
+def test_models_may_compile_webassembly_but_no_text_becomes_code(visit, home) -> None:
+    page = visit(f"{home}/chapters/12_cache.html", first=LISTEN)
+
+    def runs(code: str) -> bool:
+        later = f"try {{ {code}; done(true); }} catch {{ done(false); }}"
+        # the policy does not hold for what a test evaluates, but for what it calls later
+        return page.evaluate(f"new Promise((done) => setTimeout(() => {{ {later} }}))")
+
+    assert runs("new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))")
+    assert not runs("Function('')")
+    assert waited(page, lambda: refused(page), ["script-src"]) == ["script-src"]
+
+
 def test_without_a_policy_all_would_be_asked_and_run(visit) -> None:
     page = visit("intro.html", bypass_csp=True)
     asked = ask_all(page)

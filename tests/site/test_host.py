@@ -92,6 +92,12 @@ def test_figure_waits_until_it_nears_the_window(show) -> None:
     page.locator("[data-mounted]").nth(1).wait_for()
 
 
+def test_code_of_a_far_figure_comes_before_it_is_seen(show) -> None:
+    page = show('<div style="height: 5000px"></div>', figure("counter"))
+    page.wait_for_function("globalThis.scriptsRun === 1")
+    assert page.locator("[data-mounted]").count() == 0
+
+
 def test_model_tells_of_changes_as_anywidget_does(show) -> None:
     page = show(figure("counter", '{"count": 1, "tokens": ["a"]}'))
     page.get_by_role("button").wait_for()
