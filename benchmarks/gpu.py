@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.harness import Action, Report
-from benchmarks.training import NANOGPT, loss_of, nano_gpt
+from benchmarks.training import NANOGPT, Loss, loss_function, nano_gpt
 from transformer_lib.blocks import Config
 from transformer_lib.decoder import GPT2_SMALL, Decoder
 
@@ -32,13 +32,13 @@ def flops_per_token(config: Config, n_parameters: int) -> int:
 
 
 def step(
-    model: nn.Module, optimizer: torch.optim.Optimizer, tokens: Tensor, *, half: bool
+    loss: Loss, optimizer: torch.optim.Optimizer, tokens: Tensor, *, half: bool
 ) -> None:
     """Take one step, in float32 or in bf16 where autocast allows it."""
     optimizer.zero_grad()
     with torch.autocast("cuda", torch.bfloat16, enabled=half):
-        loss = loss_of(model, tokens)
-    loss.backward()
+        value = loss(tokens)
+    value.backward()
     optimizer.step()
 
 
@@ -63,9 +63,8 @@ def measure(nanogpt: Path | None = None, repeats: int = 20) -> Iterator[Report]:
     actions: dict[str, Action] = {}
     for name, model in models.items():
         optimizer = torch.optim.AdamW(model.cuda().parameters(), lr=1e-4, fused=True)
-        if "compiled" in name:
-            model.compile()
-        actions[name] = partial(step, model, optimizer, tokens, half="bf16" in name)
+        loss = loss_function(model, compiled="compiled" in name)
+        actions[name] = partial(step, loss, optimizer, tokens, half="bf16" in name)
     report = Report(
         "training, 124 million",
         f"One step of AdamW on {BATCH} x {MEDIUM.max_len} tokens, no dropout. MFU: "

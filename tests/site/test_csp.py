@@ -84,7 +84,7 @@ def test_models_may_compile_webassembly_but_no_text_becomes_code(visit, home) ->
 
     def runs(code: str) -> bool:
         later = f"try {{ {code}; done(true); }} catch {{ done(false); }}"
-        # the policy does not hold for what a test evaluates, but for what it calls later
+        # the policy holds for what a test calls later, not for what it evaluates
         return page.evaluate(f"new Promise((done) => setTimeout(() => {{ {later} }}))")
 
     assert runs("new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))")
