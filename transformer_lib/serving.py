@@ -23,7 +23,7 @@ Row = Shaped[Tensor, "1 n_kv_heads seq d_head"]
 
 
 def slots(table: Sequence[int], block_size: int, length: int) -> Int[Tensor, " length"]:
-    """Return where a user's first ``length`` tokens are: blocks, opened into slots.
+    """Return where a user's first ``length`` tokens are, as slot numbers.
 
     Position p is in block ``table[p // block_size]``, at ``p % block_size``. Source:
     Kwon et al. 2023, section 4.2.
@@ -308,7 +308,7 @@ class ContinuousBatch:
             self.step()
 
     def step(self) -> Plan:
-        """Do one forward pass; return who was read, and how many tokens of each."""
+        """Do one forward pass; return how many tokens of each user it read."""
         self._grow()
         while self.waiting and len(self.running) < self.max_users and self._admit():
             pass
