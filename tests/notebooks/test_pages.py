@@ -103,6 +103,18 @@ def test_chapter_12_says_what_the_last_run_found():
     assert found["ratios"]["cached / uncached"]["lower"] > 3
 
 
+def test_chapter_16_says_what_the_last_run_found():
+    chapter = (BOOK / "chapters/16_parallel.ipynb").read_text("utf-8")
+    file = RESULTS / "training-6-layers-width-384.json"
+    ratios = json.loads(file.read_text("utf-8"))["ratios"]
+    plain, compiled = (
+        f"{ratios[f'{name} / Hugging Face']['median']:.2f} times"
+        for name in ("ours", "ours, torch.compile")
+    )
+    said = f"{plain} as fast without `torch.compile` and {compiled} with it"
+    assert said in chapter
+
+
 ROW = re.compile(
     r"^\| \[.+?\]\((?P<file>\w+\.ipynb)\) \| (?P<reading>\d+) \| (?P<exercises>\d+) \|",
     re.M,
