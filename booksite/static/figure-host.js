@@ -94,7 +94,7 @@
           mount(target);
         }
       },
-      { rootMargin: "100% 0px" },
+      { rootMargin: "300px" },
     );
     // A link to a figure's state scrolls to the figure, so that one cannot wait.
     /** @type {(element: any) => boolean} */
@@ -105,22 +105,30 @@
       if (linked(element)) mount(element);
       else observer.observe(element);
     }
-    loadAhead([...elements].map(named));
+    whenUsed(() => loadAhead([...elements].map(named)));
   }
 
-  // A sign of figures alone: a font that comes later has the whole page laid out anew.
-  document.fonts?.load('1em "Source Sans 3"', "⏎").catch(() => {});
+  /** Not while the page itself comes: when a reader begins to scroll, point or type. */
+  function whenUsed(act) {
+    const kinds = ["scroll", "pointermove", "pointerdown", "keydown"];
+    const once = () => {
+      for (const kind of kinds) removeEventListener(kind, once);
+      act();
+    };
+    for (const kind of kinds) addEventListener(kind, once, { passive: true });
+  }
 
-  /** Their code, one after the other while the page has nothing to do. */
+  /** The figures' code and font, one after the other while nothing else is to do. */
   function loadAhead(names) {
     const idle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 200));
-    const next = () => {
-      const name = names.shift();
-      if (name)
-        load(name)
-          .catch(() => {})
-          .then(() => idle(next));
-    };
+    const loads = names.map((name) => () => load(name));
+    // A sign of figures alone; a font that comes has the whole page laid out anew.
+    loads.unshift(() => document.fonts.load('1em "Source Sans 3"', "⏎"));
+    const next = () =>
+      loads
+        .shift()?.()
+        .catch(() => {})
+        .then(() => idle(next));
     idle(next);
   }
 

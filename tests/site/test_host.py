@@ -92,8 +92,11 @@ def test_figure_waits_until_it_nears_the_window(show) -> None:
     page.locator("[data-mounted]").nth(1).wait_for()
 
 
-def test_code_of_a_far_figure_comes_before_it_is_seen(show) -> None:
+def test_code_of_a_far_figure_comes_when_the_page_is_used(show) -> None:
     page = show('<div style="height: 5000px"></div>', figure("counter"))
+    page.wait_for_timeout(300)
+    assert page.evaluate("globalThis.scriptsRun") is None
+    page.mouse.move(10, 10)
     page.wait_for_function("globalThis.scriptsRun === 1")
     assert page.locator("[data-mounted]").count() == 0
 
