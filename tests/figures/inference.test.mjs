@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { runsHere } from "../../transformer_book/figures/engine/bring.mjs";
-import { fastProduct } from "../../transformer_book/figures/engine/wasm.mjs";
+import { fastProducts } from "../../transformer_book/figures/engine/wasm.mjs";
 import {
   argmax,
   createSession,
@@ -224,7 +224,7 @@ test("WebAssembly multiplies as the definition does, however wide a layer is", (
     const most = Math.max(...want.map(Math.abs));
     assert.ok(most > 0.1);
     got.forEach((number, i) => assert.ok(Math.abs(number - want[i]) < 1e-5 * most));
-    assert.ok((fastProduct({}, layerOf(width)) !== null) === fast);
+    assert.ok((fastProducts()(layerOf(width)) !== null) === fast);
   }
 });
 

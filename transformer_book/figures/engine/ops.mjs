@@ -1,5 +1,5 @@
-// The arithmetic. Nothing allocates.
-import { fastProduct } from "./wasm.mjs";
+// The arithmetic. Nothing allocates room for numbers.
+import { fastProducts } from "./wasm.mjs";
 
 /** The definition: sums run in float64 and are stored as float32. */
 const product =
@@ -18,13 +18,14 @@ const ofModel = new WeakMap();
 
 /** A matrix of the model with its shift: { rows, columns, product }, made once. */
 export function matrix(model, path) {
-  if (!ofModel.has(model)) ofModel.set(model, new Map());
-  const made = ofModel.get(model);
-  if (!made.has(path)) made.set(path, createMatrix(model, path));
+  if (!ofModel.has(model))
+    ofModel.set(model, { made: new Map(), fast: fastProducts() });
+  const { made, fast } = ofModel.get(model);
+  if (!made.has(path)) made.set(path, createMatrix(model, path, fast));
   return made.get(path);
 }
 
-function createMatrix(model, path) {
+function createMatrix(model, path, fast) {
   const {
     data: weight,
     shape: [rows, columns],
@@ -33,7 +34,7 @@ function createMatrix(model, path) {
   const bias =
     shift in model.tensors ? model.tensor(shift).data : new Float32Array(rows);
   const layer = { weight, bias, rows, columns };
-  return { rows, columns, product: fastProduct(model, layer) ?? product(layer) };
+  return { rows, columns, product: fast(layer) ?? product(layer) };
 }
 
 /** out[at + i] = weight · x[i] + bias: x (n, columns), out (at + n, rows). */

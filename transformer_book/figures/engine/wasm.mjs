@@ -45,8 +45,13 @@ function copyRows(count, width, from, first, apart, to, at, wide) {
       to.set(from.subarray(first, first + width), at);
 }
 
-/** The products of one model: a layer -> its product, or null where it is too wide. */
-function createProducts(code) {
+/**
+ * For the layers of one model, which share its memory: layer -> product(x, n, out, at),
+ * or null where the layer is too wide, or a page may run no WebAssembly.
+ */
+export function fastProducts() {
+  const code = compile();
+  if (code === null) return () => null;
   const { linear, floats, reserve } = createMemory(code);
   const input = reserve(PAGE); // and the output behind it
   return ({ weight, bias, rows, columns }) => {
@@ -66,15 +71,4 @@ function createProducts(code) {
       }
     };
   };
-}
-
-const ofModel = new WeakMap();
-
-/** The product of a model's layer, (x, n, out, at), or null: the definition has to do. */
-export function fastProduct(model, layer) {
-  if (!ofModel.has(model)) {
-    const code = compile();
-    ofModel.set(model, code && createProducts(code));
-  }
-  return ofModel.get(model)?.(layer) ?? null;
 }
