@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from benchmarks.harness import Action, Report
-from benchmarks.training import NANOGPT, Loss, loss_function, nano_gpt
+from benchmarks.training import NANOGPT, loss_function, nano_gpt, step
 from transformer_lib.blocks import Config
 from transformer_lib.decoder import GPT2_SMALL, Decoder
 
@@ -29,17 +29,6 @@ def flops_per_token(config: Config, n_parameters: int) -> int:
     """
     multiplied = n_parameters - config.max_len * config.d_model
     return 6 * multiplied + 12 * config.n_layers * config.d_model * config.max_len
-
-
-def step(
-    loss: Loss, optimizer: torch.optim.Optimizer, tokens: Tensor, *, half: bool
-) -> None:
-    """Take one step, in float32 or in bf16 where autocast allows it."""
-    optimizer.zero_grad()
-    with torch.autocast("cuda", torch.bfloat16, enabled=half):
-        value = loss(tokens)
-    value.backward()
-    optimizer.step()
 
 
 def measure(nanogpt: Path | None = None, repeats: int = 20) -> Iterator[Report]:
@@ -64,7 +53,9 @@ def measure(nanogpt: Path | None = None, repeats: int = 20) -> Iterator[Report]:
     for name, model in models.items():
         optimizer = torch.optim.AdamW(model.cuda().parameters(), lr=1e-4, fused=True)
         loss = loss_function(model, compiled="compiled" in name)
-        actions[name] = partial(step, loss, optimizer, tokens, half="bf16" in name)
+        # in float32, or in bf16 where autocast allows it
+        half = torch.autocast("cuda", torch.bfloat16, enabled="bf16" in name)
+        actions[name] = partial(step, half(loss), optimizer, tokens)
     report = Report(
         "training, 124 million",
         f"One step of AdamW on {BATCH} x {MEDIUM.max_len} tokens, no dropout. MFU: "

@@ -197,7 +197,7 @@ def measure(nanogpt: Path | None = None, repeats: int = 100) -> Iterator[Report]
     """Time training steps at two sizes."""
     for title, (size, batch, length) in SIZES.items():
         torch.manual_seed(0)
-        torch.compiler.reset()
+        torch.compiler.reset()  # it stops after eight versions of one function
         report = Report(
             f"training, {title}",
             f"One step of AdamW in float32 on {batch} x {length} tokens, "
