@@ -74,11 +74,11 @@ def stills(root: Path, memory: Path, cards: list[dict[str, Any]]) -> list[str]:
     """The still of each card; one that was drawn in the last build is remembered."""
     mark = fingerprint(files(root, *OF_FIGURES, "package-lock.json"))
     known: dict[str, str] = json.loads(memory.read_text()) if memory.exists() else {}
-    wanted = {json.dumps([mark, card]): card for card in cards}
-    new = wanted.keys() - known.keys()
-    known |= zip(new, draw([wanted[key] for key in new]), strict=True)
-    memory.write_text(json.dumps({key: known[key] for key in wanted}))
-    return [known[json.dumps([mark, card])] for card in cards]
+    keys = [json.dumps([mark, card]) for card in cards]
+    new = {key: card for key, card in zip(keys, cards, strict=True) if key not in known}
+    known |= zip(new, draw([*new.values()]), strict=True)
+    memory.write_text(json.dumps({key: known[key] for key in keys}))
+    return [known[key] for key in keys]
 
 
 def draw_cards(app: Sphinx, doctree: nodes.document) -> None:

@@ -84,6 +84,7 @@
   }
 
   function start() {
+    /** @type {NodeListOf<HTMLElement>} */
     const elements = document.querySelectorAll("[data-figure]");
     if (!("IntersectionObserver" in globalThis)) return elements.forEach(mount);
     const observer = new IntersectionObserver(
@@ -97,15 +98,12 @@
       { rootMargin: "300px" },
     );
     // A link to a figure's state scrolls to the figure, so that one cannot wait.
-    /** @type {(element: any) => boolean} */
     const linked = ({ dataset }) => location.hash.includes(`${dataset.figure}-`);
-    /** @type {(element: any) => string} */
-    const named = ({ dataset }) => dataset.figure;
     for (const element of elements) {
       if (linked(element)) mount(element);
       else observer.observe(element);
     }
-    whenUsed(() => loadAhead([...elements].map(named)));
+    whenUsed(() => loadAhead([...elements].map(({ dataset }) => dataset.figure)));
   }
 
   /** Not while the page itself comes: when a reader begins to scroll, point or type. */
