@@ -14,7 +14,7 @@ from tools.strict_run import strict_command
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv" / "bin"
 # Where the tests of a folder run; those that are not named are of the library.
-OF_THE_BOOK, OF_THE_NOTEBOOKS = ("site", "jupyter"), ("notebooks", "tools")
+OF_THE_BOOK, OF_THE_NOTEBOOKS = ("jupyter", "site"), ("notebooks", "tools")
 ELSEWHERE = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, "figures", "colab"}
 # These start several browsers at once, so that no other tests run beside them.
 ALONE = ["tests/site/test_pages.py", "tests/site/test_weights.py"]

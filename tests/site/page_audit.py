@@ -12,6 +12,9 @@ AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 ROUNDS, MOST = 4, 400  # of pressing buttons; how many buttons
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 EVERY_RULE = {"type": "tag", "values": WCAG}
+GALLERY = "chapters/gallery.html"
+OF_EACH_KIND = ("intro.html", "references.html", "search.html", GALLERY)
+OF_EACH_KIND += ("04_attention.html", "glossary.html", "rosetta.html")
 
 SCRIPTS = Path(__file__).with_name("in_page.mjs").read_text().replace("export ", "")
 
@@ -52,13 +55,13 @@ def survey(
     urls: list[str],
     *,
     rules: dict[str, Any],
-    press: bool = False,
+    pressed: tuple[str, ...] = (),
     known: Collection[str] = (),
     **look: Any,
 ) -> list[Facts]:
     """Visit these pages in one look, each in a fresh tab; axe judges them by rules.
 
-    When all else was seen, the buttons are pressed if that is asked for: those of known
+    When all else was seen, the buttons of pages that end so are pressed: those of known
     figures in the gallery alone.
     """
     found = []
@@ -70,7 +73,7 @@ def survey(
             if not url.endswith("/index.html"):  # which is intro.html by now
                 facts.violations = run_axe(page, rules)
             facts.loaded = [*facts.requests]
-            if press:
+            if url.endswith(pressed):
                 facts.pressed = press_buttons(page, () if "gallery" in url else known)
                 page.evaluate("localStorage.clear()")  # the next page keeps its mode
             page.emulate_media(reduced_motion="reduce")
