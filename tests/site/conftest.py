@@ -16,8 +16,9 @@ from booksite.build import PAGES, ROOT, html_pages, is_built
 from booksite.serve import serving
 
 # Every page as a server sends it, and one of each kind from disk in another look, where
-# axe judges what a color or a width can change; buttons are pressed on one of each kind.
-# Each night, every page in the other two looks, where axe judges all, with its buttons.
+# axe judges what a color or a width can change; the buttons of one of each kind are
+# pressed. Each night, every page in the other two looks, with all that axe judges and
+# every button.
 LIGHT, DARK = {"color_scheme": "light"}, {"color_scheme": "dark"}
 LAPTOP = {"viewport": {"width": 1280, "height": 800}, "rules": EVERY_RULE}
 OF_A_LOOK = ["color-contrast", "target-size", "scrollable-region-focusable"]
