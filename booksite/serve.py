@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 PAGES = Path(__file__).parents[1] / "_build" / "html"
 ROOT = re.compile(r' href="(/[^"]*)_static/')
@@ -27,16 +27,22 @@ def compressed(path: Path, _changed: int) -> bytes:
 class Handler(SimpleHTTPRequestHandler):
     """Says nothing of every request and lets the browser keep no old page.
 
-    Text goes out compressed, as from every server that a book is published on. The
-    book is also found below the path that it was built for, from which a lost
-    reader's page takes its styles and links.
+    The browser may keep files whose names end in one of `kept`. Text goes out
+    compressed, as from every server that a book is published on. The book is also
+    found below the path that it was built for, from which a lost reader's page takes
+    its styles and links.
     """
+
+    def __init__(self, *request: Any, kept: tuple[str, ...] = (), **how: Any) -> None:
+        self.kept = kept
+        super().__init__(*request, **how)
 
     def log_message(self, *_: object) -> None:
         pass
 
     def end_headers(self) -> None:
-        self.send_header("Cache-Control", "no-cache")
+        keep = self.path.endswith(self.kept)
+        self.send_header("Cache-Control", "max-age=3600" if keep else "no-cache")
         super().end_headers()
 
     def translate_path(self, path: str) -> str:
@@ -73,13 +79,15 @@ class Handler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def open_server(folder: Path, first_port: int = FIRST_PORT) -> ThreadingHTTPServer:
+def open_server(
+    folder: Path, first_port: int = FIRST_PORT, kept: tuple[str, ...] = ()
+) -> ThreadingHTTPServer:
     """A server of the folder on the first free port from `first_port` on.
 
     Raises:
         OSError: all of the next hundred ports are taken.
     """
-    handler = partial(Handler, directory=str(folder))
+    handler = partial(Handler, directory=str(folder), kept=kept)
     for port in range(first_port, first_port + PORTS):
         try:
             return ThreadingHTTPServer((HOST, port), handler)
@@ -90,9 +98,11 @@ def open_server(folder: Path, first_port: int = FIRST_PORT) -> ThreadingHTTPServ
 
 
 @contextmanager
-def serving(folder: Path, first_port: int = FIRST_PORT) -> Iterator[str]:
+def serving(
+    folder: Path, first_port: int = FIRST_PORT, kept: tuple[str, ...] = ()
+) -> Iterator[str]:
     """The address at which the folder is served meanwhile."""
-    with open_server(folder, first_port) as server:
+    with open_server(folder, first_port, kept) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://{HOST}:{server.server_port}"
         server.shutdown()

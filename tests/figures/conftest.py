@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import KEPT
 from figure_examples import EXAMPLES, Example
 from figure_page import BUNDLER, ROOT, Tabs, Visit, document, run_node
 from filelock import FileLock
@@ -53,7 +54,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(site: Path) -> Iterator[str]:
     """The address at which that folder is served."""
 
-    with serving(site) as address:
+    with serving(site, kept=KEPT) as address:
         yield address
 
 

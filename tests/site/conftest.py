@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from browser import require_chromium, start_chromium
+from browser import KEPT, require_chromium, start_chromium
 from commands import run_python
 from page_audit import EVERY_RULE, GALLERY, OF_EACH_KIND, Facts, survey
 from page_files import PageFile
@@ -67,7 +67,7 @@ def files(book: Path, pages: list[str]) -> dict[str, PageFile]:
 @pytest.fixture(scope="session")
 def address(book: Path) -> Iterator[str]:
     """The origin from which the book is served."""
-    with serving(book, 8400) as address:
+    with serving(book, 8400, KEPT) as address:
         yield address
 
 
