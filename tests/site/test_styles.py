@@ -56,7 +56,6 @@ EACH_NIGHT = [pytest.param(page, marks=pytest.mark.nightly) for page in LONG]
 @pytest.mark.parametrize("page", [*LOOKS, *EACH_NIGHT])
 def test_no_element_looks_otherwise_than_with_all_sheets(visit, page: str) -> None:
     tab = visit(page, reduced_motion="reduce", **(LOOKS | LONG)[page])
-    tab.wait_for_load_state("networkidle")
     tab.evaluate(in_page("walk"))
     tab.evaluate(in_page("settle"))
     joined = tab.evaluate(in_page("styles")).split("\n")
