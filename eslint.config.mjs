@@ -56,7 +56,7 @@ export default [
     languageOptions: { globals: globals.node },
   },
   {
-    // A figure uses kit/ and engine/ by their front doors, which the site shares.
+    // A figure uses kit/ and engine/ by their index.mjs, which the site shares.
     files: ["transformer_book/figures/*/*.mjs"],
     ignores: ["transformer_book/figures/{kit,engine}/**"],
     rules: {

@@ -454,6 +454,8 @@ def test_own_text_is_read_by_the_pages_model_and_travels_in_the_link(live, visit
     assert note.inner_text() == (
         "The model does not know “targot”. Similar words: target, the, until."
     )
+    with pytest.raises(StateError, match="similar words: 'target', 'the', 'until'"):
+        figure.text = "runs the targot"
     assert page.said() == said_of(figure)
     field.fill("runs <b>")
     field.press("Enter")

@@ -15,8 +15,6 @@ HEADING = re.compile(r"### (\d+)\. (.+)")
 ROW = re.compile(r"^\| \[(\d+)\. ([^\]]+)\]\(#([\w-]+)\) \| [^|]+ \|$", re.M)
 TESTS = "### Deeper: the tests that keep these bugs out"
 TEST_ROW = re.compile(r"^\| (\d[\d, ]*) \| (.+) \| (.+) \|$", re.M)
-MOST_LINES = 15
-LEAST_ALT = 60  # characters: a sentence that says what is to be seen
 
 GITHUB = "https://github.com/"
 LABML = f"{GITHUB}labmlai/annotated_deep_learning_paper_implementations/"
@@ -169,11 +167,9 @@ def test_an_exhibit_links_its_bug_and_shows_its_symptom(exhibit):
     links = re.findall(r"\]\(https://[^)\s]+\)", begin)
     assert links or "{cite}`" in begin or "(reported, and not linked" in begin
     assert any(printed(cell).strip() for cell in exhibit.shown)
-    lengths = [len(source(cell).splitlines()) for cell in exhibit.shown]
-    assert max(lengths) <= MOST_LINES
     (picture,) = exhibit.pictures
     assert tags(picture) == ["hide-input"]
-    assert len(picture["metadata"]["mystnb"]["image"]["alt"]) >= LEAST_ALT
+    assert picture["metadata"]["mystnb"]["image"]["alt"]
     # it asserts what holds, and that the bug breaks it
     assert {isinstance(test, ast.UnaryOp) for test in exhibit.asserts} == {True, False}
     # its checks are there

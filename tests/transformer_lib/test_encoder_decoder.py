@@ -1,9 +1,9 @@
-"""encoder and encoder_decoder: as Hugging Face's, who looks where, what is shared."""
+"""encoder_decoder: as Hugging Face's, who looks where, what is shared."""
 
 import pytest
 import torch
 from models import count, draw_tokens, model, tiny
-from samples import normal, without_hook
+from samples import normal
 from tolerances import assert_near
 from transformers import MarianConfig, MarianMTModel
 
@@ -11,7 +11,7 @@ from transformer_lib.attention import attention
 from transformer_lib.blocks import Block, embedding_layer
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
-from transformer_lib.encoder import Classifier, Encoder, each_token, mean_of_tokens
+from transformer_lib.encoder import Encoder
 from transformer_lib.encoder_decoder import (
     TRANSFORMER_BASE,
     TRANSFORMER_BIG,
@@ -19,15 +19,6 @@ from transformer_lib.encoder_decoder import (
     EncoderDecoder,
 )
 from transformer_lib.masks import padding_mask
-
-BARE = without_hook("transformer_lib/encoder")
-TOKENS, N_REAL = draw_tokens(0, 2, 5), torch.tensor([5, 2])
-
-
-def test_an_encoder_is_an_embedding_and_a_stack():
-    encoder = model(Encoder, tiny())
-    assert encoder(TOKENS).equal(encoder.stack(encoder.embedding(TOKENS)))
-    assert encoder.config == tiny()
 
 
 def test_the_kernel_is_a_value():
@@ -42,50 +33,6 @@ def test_embeddings_are_scaled_by_the_root_of_the_width():
         embedding = embedding_layer(tiny(scale_embeddings=scaled))
         assert embedding.scale == scale
         assert embedding.weight.shape == (13, 16)
-
-
-STATES = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [8.0, 9.0]]] * 3)
-NOT_PADDING = padding_mask(torch.tensor([3, 2, 0]), 3)[:, 0]
-
-
-def test_the_mean_is_of_the_real_tokens_and_each_token_stays():
-    assert mean_of_tokens(STATES, None).tolist() == [[4.0, 5.0]] * 3
-    assert mean_of_tokens(STATES, NOT_PADDING).tolist() == [
-        [4.0, 5.0],
-        [2.0, 3.0],
-        [0.0, 0.0],
-    ]
-    assert each_token(STATES, NOT_PADDING) is STATES
-
-
-@pytest.mark.parametrize("pool", [mean_of_tokens, each_token])
-def test_a_classifier_labels_texts_or_tokens_and_does_not_read_the_padding(pool):
-    torch.manual_seed(0)
-    classifier = Classifier(tiny(), 3, pool=pool).double().eval()
-    alone = classifier(TOKENS[1:, :2])[0]
-    assert alone.shape == ((3,) if pool is mean_of_tokens else (2, 3))
-    together = classifier(TOKENS, N_REAL)[1]
-    assert_near(together if pool is mean_of_tokens else together[:2], alone)
-    assert not classifier(TOKENS)[1].equal(together)
-
-
-def test_the_pool_learns_what_is_real():
-    asked = []
-
-    def pool(states, real):
-        asked.append(real)
-        return normal(0, 2, 16)
-
-    classifier = Classifier(tiny(), 3, pool=pool)
-    classifier(TOKENS)
-    classifier(TOKENS, N_REAL)
-    assert asked[0] is None
-    assert asked[1].tolist() == [[True] * 5, [True, True, False, False, False]]
-
-
-def test_no_class_is_refused():
-    with pytest.raises(ValueError, match="n_classes must be at least 1, got 0"):
-        BARE.Classifier(tiny(), 0)
 
 
 LENGTHS = torch.tensor([6, 4, 1])

@@ -1,7 +1,7 @@
 """The words and matrices of a small model that a page reads texts with."""
 
-import difflib
 import re
+from itertools import takewhile
 from typing import Any
 
 import traitlets
@@ -50,6 +50,17 @@ def _check_words(words: list[str]) -> None:
         )
 
 
+def _near(word: str, words: list[str]) -> list[str]:
+    """Three words that share most letters at the start, then are as long."""
+
+    def apart(other: str) -> tuple[int, int]:
+        pairs = zip(word, other, strict=False)
+        shared = list(takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return -len(shared), abs(len(other) - len(word))
+
+    return sorted(words, key=apart)[:3]
+
+
 def split(text: str, model: dict[str, Any]) -> list[str]:
     """Cut a text into the model's words, in lower case.
 
@@ -64,10 +75,10 @@ def split(text: str, model: dict[str, Any]) -> list[str]:
     words = [piece for piece in found if piece in known or re.match(r"[\w'’-]", piece)]
     unknown = [word for word in words if word not in known]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], model["words"], 3, 0.0)
+        near = ", ".join(map(repr, _near(unknown[0], model["words"])))
         raise StateError(
             f"text must be made of the {len(known)} words of the model, got "
-            f"{unknown[0]!r}; similar words: {', '.join(map(repr, near))}"
+            f"{unknown[0]!r}; similar words: {near}"
         )
     most = min(MOST, len(model.get("positions") or range(MOST)))
     if not 2 <= len(words) <= most:
