@@ -5,13 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 from beartype import beartype
-from jaxtyping import config, install_import_hook
+from jaxtyping import _decorator, config, install_import_hook
 
 CHECKS = 1000
 """A loop repeats its shapes: after so many checks a cell or a test runs at full speed.
 
 A call of a function is two checks, one of what it gets and one of what it returns.
 """
+
+_decorator._tb_flag = False  # else jaxtyping imports JAX, to shorten JAX's tracebacks
 
 
 class _Supply:
