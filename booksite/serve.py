@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 PAGES = Path(__file__).parents[1] / "_build" / "html"
 ROOT = re.compile(r' href="(/[^"]*)_static/')
 HOST, FIRST_PORT, PORTS = "127.0.0.1", 8000, 100
+ASSETS = (".js", ".css", ".woff2")
 COMPRESSED = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".xml")
 
 

@@ -20,8 +20,6 @@ MISSING = (
     "no Chromium found, so the pages are NOT tested in a browser; install one "
     "(Debian: apt-get install chromium) or set CHROMIUM=/path/to/chromium"
 )
-# What no test changes while it is served: a browser that keeps it has less to do.
-KEPT = (".js", ".css", ".woff2")
 
 
 def leave_out(missing: str) -> NoReturn:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import KEPT
 from figure_examples import EXAMPLES, Example
 from figure_page import BUNDLER, ROOT, Tabs, Visit, document, run_node
 from filelock import FileLock
@@ -15,7 +14,7 @@ from playwright.sync_api import Browser
 from weights_page import MODELS, WEIGHTS, runs
 
 from booksite.assets import build_fonts
-from booksite.serve import serving
+from booksite.serve import ASSETS, serving
 from transformer_book.figures.weights import scripts
 from transformer_book.pretrained import names
 
@@ -54,7 +53,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(site: Path) -> Iterator[str]:
     """The address at which that folder is served."""
 
-    with serving(site, kept=KEPT) as address:
+    with serving(site, kept=ASSETS) as address:
         yield address
 
 

@@ -6,14 +6,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from browser import KEPT, require_chromium, start_chromium
+from browser import require_chromium, start_chromium
 from commands import run_python
 from page_audit import EVERY_RULE, GALLERY, OF_EACH_KIND, Facts, survey
 from page_files import PageFile
 from playwright.sync_api import Browser, Page
 
 from booksite.build import PAGES, ROOT, html_pages, is_built
-from booksite.serve import serving
+from booksite.serve import ASSETS, serving
 
 # Every page as a server sends it, and one of each kind from disk in another look, where
 # axe judges what a color or a width can change; the buttons of one of each kind are
@@ -67,7 +67,7 @@ def files(book: Path, pages: list[str]) -> dict[str, PageFile]:
 @pytest.fixture(scope="session")
 def address(book: Path) -> Iterator[str]:
     """The origin from which the book is served."""
-    with serving(book, 8400, KEPT) as address:
+    with serving(book, 8400, ASSETS) as address:
         yield address
 
 
