@@ -30,7 +30,6 @@ PLAIN = {  # pages without sentences, or that begin with a list or a quotation
     "chapters/04_attention": "For each word, a machine that reads must find the other "
     "words that matter to it. Where to look depends on the words: attention.",
     "404": "This page does not exist; search the book, or go to its contents.",
-    "genindex": "The index of Transformers, Piece by Piece: terms and where they are.",
     "search": "Search Transformers, Piece by Piece: its chapters, symbols and terms.",
 }
 NO_TEXT = (nodes.Admonition, nodes.block_quote, nodes.table, nodes.list_item)
