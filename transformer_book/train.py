@@ -40,7 +40,7 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--task": {"choices": TASKS},
         "--preset": {"choices": PRESETS},
     },
-    "how, where it shall differ from the recipe": {
+    "how, where it should differ from the recipe": {
         "--steps": {"type": int, "help": "how many updates"},
         "--batch-size": {"type": int, "help": "sequences in each"},
         "--peak": {"type": float, "help": "the highest learning rate"},

@@ -105,9 +105,9 @@ def rounded_product(x: Tensor, layer: "QuantizedLinear") -> Tensor:
 def int8_product(x: Tensor, layer: "QuantizedLinear") -> Tensor:
     """Return `rounded_product` from the integers themselves: (x @ numbersᵀ) * scale.
 
-    PyTorch's kernel reads a byte per weight, where the definition writes and reads
+    PyTorch's kernel reads a byte per weight, where `rounded_product` writes and reads
     four more. It multiplies in bfloat16, whatever the dtype of x. It is made for few
-    vectors: more than `FEW`, as those of a prompt, are left to the definition.
+    vectors: more than `FEW`, as those of a prompt, are left to `rounded_product`.
 
     Raises:
         ValueError: if the integers are not int8, or a channel has not one scale.
@@ -297,7 +297,7 @@ def _replace(
     wrap: Callable[[Any], nn.Module],
     names: Collection[str] | None = None,
 ) -> int:
-    """Put ``wrap(layer)`` in place of layers of these kinds; return how many.
+    """Replace layers of these kinds by ``wrap(layer)``; return how many.
 
     A layer in several places, as a tied embedding is, is wrapped once for all.
     """

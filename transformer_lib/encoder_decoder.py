@@ -62,7 +62,7 @@ class CrossBlock(nn.Module):
     def cross_keys_values(
         self, states: Float[Tensor, "batch source_len d_model"]
     ) -> KeysValues:
-        """Return the source's keys and values, to pass in place of the states."""
+        """Return the source's keys and values, to pass instead of the states."""
         return cast(MultiHeadAttention, self.cross.layer).keys_values(states)
 
 

@@ -104,7 +104,7 @@ def _ablate(
     _: nn.Module,
     args: tuple[Tensor],
 ) -> Tensor:
-    """Return what the last matrix of a layer reads in place of its argument."""
+    """Return what the last matrix of a layer reads instead of its argument."""
     outputs = split_heads(args[0], n_heads)
     index = torch.tensor(chosen, dtype=torch.long, device=outputs.device)
     return merge_heads(outputs.index_copy(1, index, replace(outputs[:, chosen])))

@@ -139,7 +139,7 @@ class BlockPool:
         return table
 
     def release(self, table: Sequence[int]) -> None:
-        """Let go of blocks; one that nobody holds any more is free, and forgotten."""
+        """Release blocks; one that nobody uses any more is free, and forgotten."""
         for block in table:
             self.n_users[block] -= 1
             if self.n_users[block] == 0:

@@ -179,7 +179,10 @@ def minutes_of_reading(file: str, until: str = "") -> float:
     return minutes
 
 
-@pytest.mark.parametrize("file", TABLE)
+OTHERS = ("epilogue.ipynb", "bug_museum.ipynb", "appendix_jax.ipynb", "gallery.ipynb")
+
+
+@pytest.mark.parametrize("file", [*TABLE, *OTHERS])
 def test_minutes_are_counted(file):
     minutes = 5 * round(minutes_of_reading(file) / 5)
     assert f"**Takes** about {minutes} minutes" in words(file)

@@ -1,16 +1,18 @@
 """The book speaks the field's language: private words of its own do not come back."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
 import pytest
 from symbols import prose
 
-from chapters import CHAPTERS, NOTEBOOKS
+from chapters import CHAPTERS, NOTEBOOKS, sources
 
 BOOK = CHAPTERS.parent
 PACKAGE = BOOK / "transformer_book"
+LIBRARY = BOOK / "transformer_lib"
 
 FIELD = {  # ours, and the field's
     r"learned numbers?": "parameter",
@@ -32,13 +34,30 @@ FIELD = {  # ours, and the field's
     r"\boftener\b": "more often",
     r"\bshall\b": "should",
     r"(?:lays?|laid) (?:it |this )?to\b": "attributes to",
+    r"\battention looks\b": "attends to",
+    r"\bthe definition\b(?! of)": "reference implementation",
+    r"\bknows? nothing\b(?! about)": "uniform baseline",
+    r"\btexts? of tokens": "sequence",
+    r"(?m:^#+ (?:One plus sign|A stream that layers)\b)": "Residual connections",
+    r"(?m:^#+ (?:With(?:out)? a list|Every split)\b)": "Generating with a cache",
+    r"(?m:^#+ Taken out, one\b)": "Ablations",
+    r"(?m:^#+ The shift by one\b)": "Next-token targets",
+    r"(?m:^#+ The same, in one call\b)": "Fused attention",
 }
-IN_FIGURES_AND_CHECKS = FIELD | {
+IN_NAMES = {
+    r"\btold\b": "what it is",
+    r"\bthink\b": "mlp",
+    r"\btoll\b": "OpCounter",
+    r"share_right": "accuracy",
+    r"twin": "clone_with",
+    r"\bplaces?\b": "position, index",
+}
+IN_STRINGS = FIELD | {
     r"may (?:not )?look|\blook(?:s|ed)? (?:\d+ % |most |back )?at\b": "attend to",
     r"turned round|wrong way round": "inverted",
     r"not obeyed|\bchanges nothing": "has no effect",
     r"\b(?:at|each|two|change|own) places?\b|places in the": "position, index",
-    r"\bspeeds?\b": "frequency",
+    r"(?<!for )(?<!full )\bspeeds?\b": "frequency",
     r"\bsteps a round|one round in": "period",
     r"\bforeseen?\b": "predicted",
     r"\bknowing nothing": "a uniform guess",
@@ -56,9 +75,9 @@ TEXTS = [path for path in BOOK.glob("*.md") if path.stem != "CHANGELOG"]
 PAGES = [*NOTEBOOKS, *CHAPTERS.glob("*.md"), *TEXTS]
 MODULES = sorted(
     path
-    for folder in ("figures", "exercises")
+    for folder in (PACKAGE, LIBRARY)
     for kind in ("*.py", "*.mjs")
-    for path in (PACKAGE / folder).rglob(kind)
+    for path in folder.rglob(kind)
     if path.parent.name != "static"
 )
 COMMENT = re.compile(r"/\*.*?\*/|(?:^|\s)//[^\n]*", re.S)
@@ -81,6 +100,21 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+def code_and_alternatives(notebook: Path) -> tuple[str, str]:
+    """Return a notebook's code, and the alternative texts of its pictures."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    pictures = [cell["metadata"].get("mystnb", {}).get("image", {}) for cell in cells]
+    code = "\n".join(sources(notebook.read_text("utf-8")))
+    return code, "\n".join(picture.get("alt", "") for picture in pictures)
+
+
+def names(code: str) -> list[str]:
+    """Return every name in the code: of variables, arguments, functions, fields."""
+    nodes = [vars(node) for node in ast.walk(ast.parse(code))]
+    found = (node.get(kind) for node in nodes for kind in ("id", "arg", "attr", "name"))
+    return [name for name in found if isinstance(name, str)]
+
+
 def private(text: str, words: dict[str, str]) -> dict[str, str]:
     """Return the private words in a text, and the field's."""
     return {
@@ -97,12 +131,20 @@ def test_terms_are_those_of_the_field(path):
     assert not found, f"{path.name}: write the words on the right"
 
 
-def test_terms_of_figures_and_checks_are_those_of_the_field():
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_terms_of_code_and_pictures_are_those_of_the_field(path):
+    code, alternatives = code_and_alternatives(path)
+    found = private(code, FIELD) | private(alternatives, IN_STRINGS)
+    found |= private("\n".join(names(code)), IN_NAMES)
+    assert not found, f"{path.name}: write the words on the right"
+
+
+def test_terms_of_figures_checks_and_messages_are_those_of_the_field():
     assert {path.suffix for path in MODULES} == {".py", ".mjs"}
     found = {
-        str(path.relative_to(PACKAGE)): words
+        str(path.relative_to(BOOK)): words
         for path in MODULES
-        if (words := private(literals(path), IN_FIGURES_AND_CHECKS))
+        if (words := private(literals(path), IN_STRINGS))
     }
     assert found == {}, "write the words on the right"
 

@@ -280,7 +280,7 @@ def test_sampling_draws_by_its_seed(capsys):
     [
         (["x", "--model", "y"], "the book's models are"),
         (["x", "--model", "reverser"], "only models of texts can write"),
-        ([""], "generation needs texts of at least one token"),
+        ([""], "generation needs sequences of at least one token"),
         (["x", "--temperature", "-1"], "temperature"),
         (["x", "--max-new-tokens", "0"], "max_new_tokens"),
     ],

@@ -514,7 +514,11 @@ def split_of(changes):
         ),
         (SPLIT.draw, ("training", 0, seeded()), "count must be at least 1, got 0"),
         (NO_PAIR, ([], LETTERS), "to draw batches takes at least one pair, got none"),
-        (Characters, ("aba",), "a character may stand in the alphabet once, got 'aba'"),
+        (
+            Characters,
+            ("aba",),
+            "each character must occur once in the alphabet, got 'aba'",
+        ),
         (LETTERS.encode, ("abxya",), ALPHABET),
         (LETTERS.decode, ([3, 6, -1],), r"ids must lie between 0 and 5, got \[-1, 6\]"),
         (LETTERS.special, ("<mask>",), TOKENS),

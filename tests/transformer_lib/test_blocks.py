@@ -353,10 +353,10 @@ def attention_weights(theirs):
 
 def layer_weights(theirs):
     """Return the weights of PyTorch's encoder or decoder layer, under our names."""
-    doors = ["attention", "cross", "feed_forward"]
+    layers = ["attention", "cross", "feed_forward"]
     if not hasattr(theirs, "multihead_attn"):
-        doors.remove("cross")
-    names = OURS | {f"norm{i}": f"{door}.norm" for i, door in enumerate(doors, 1)}
+        layers.remove("cross")
+    names = OURS | {f"norm{i}": f"{layer}.norm" for i, layer in enumerate(layers, 1)}
     state = {}
     for name, part in theirs.named_children():
         if name in names:

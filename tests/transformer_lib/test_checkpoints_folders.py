@@ -321,7 +321,7 @@ def test_a_folder_of_another_house(tmp_path):
         load_model(tmp_path / "model")
 
 
-MISFIT = "config and arguments of a saved model must be such"
+MISFIT = "a saved model must accept its config and arguments, got"
 ARGUMENTS = [({}, MISFIT), ({"n_classes": 3}, MISFIT), ([3], MISFIT), (3, MISFIT)]
 OTHER_POOL = "the pool of a saved classifier must be .* got 'max'"
 ARGUMENTS += [({"n_classes": 3, "pool": "max"}, OTHER_POOL)]

@@ -254,7 +254,7 @@ MODELS = {
     "llama": ours("llama", **SIZES, tied=False),
     "mistral": ours("mistral", **SIZES, window=3),
 }
-DOORS = {"gpt2": load_gpt2, "llama": load_llama}
+LOADERS = {"gpt2": load_gpt2, "llama": load_llama}
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 
 
@@ -307,7 +307,7 @@ def test_buffers_of_older_versions_are_no_weights_but_others_are():
         state |= {start + name: torch.ones(2) for name in names}
         bare = {name.removeprefix(start): t for name, t in state.items()}
         for given in (state, bare):
-            assert same(DOORS[family](given, config), decoder(family))
+            assert same(LOADERS[family](given, config), decoder(family))
     config, state = to_hf(decoder("gpt2"), "gpt2")
     state["transformer.h.0.attn.other_bias"] = torch.ones(2)
     with refused(r"attn\.other_bias is \(2,\) instead of nothing"):
@@ -345,14 +345,14 @@ def test_a_head_that_the_config_ties():
         load_gpt2(state, config)
 
 
-@pytest.mark.parametrize("family", DOORS)
+@pytest.mark.parametrize("family", LOADERS)
 def test_a_dtype_of_ones_own(family, tmp_path):
     model = decoder(family)
     save_pretrained(model, tmp_path / "new", family=family)
     config, state = to_hf(model, family)
     for loaded in (
         from_pretrained(tmp_path / "new", dtype=torch.float64),
-        DOORS[family](state, config, dtype=torch.float64),
+        LOADERS[family](state, config, dtype=torch.float64),
     ):
         assert same(loaded, model.double())
 

@@ -132,7 +132,7 @@ NAN = torch.tensor([[0.0, 1.0], [math.nan, 1.0]])
 def test_a_row_without_a_finite_peak_is_refused():
     lukewarm = partial(filter_logits, temperature=1e-39)  # so low that it overflows
     for choose, logits, got in (
-        (filter_logits, NAN, "nan; look at the model"),
+        (filter_logits, NAN, "nan; check the model"),
         (partial(filter_logits, temperature=0.0), NAN, "nan"),
         (lukewarm, LOGITS + 5, "inf; .* temperature=0"),
         (greedy, NAN, "nan"),
@@ -297,7 +297,8 @@ def test_what_does_not_fit_is_refused_before_the_first_token(way):
     for empty in (PROMPTS[:, :0], PROMPTS[:0]):
         shape = re.escape(str(tuple(empty.shape)))
         refuse(
-            f"needs texts of at least one token, got a batch of shape {shape}", empty
+            f"needs sequences of at least one token, got a batch of shape {shape}",
+            empty,
         )
     ids = "ids must be from 0 to vocab_size - 1 = 12, got "
     refuse(f"{ids}largest id 17", PROMPTS + 8)
@@ -309,7 +310,9 @@ def test_what_does_not_fit_is_refused_before_the_first_token(way):
         message = f"lengths must be from 1 to the width 4 of the batch, got {lengths}"
         refuse(re.escape(message), lengths=torch.tensor(lengths))
     n_read = 4 if family is Decoder else 1
-    long = rf"text and new tokens must fit max_len=40, got {n_read} \+ {41 - n_read}; "
+    long = (
+        rf"prompt and new tokens must fit max_len=40, got {n_read} \+ {41 - n_read}; "
+    )
     refuse(f"{long}shorten them, or build", max_new_tokens=41 - n_read)
     if family is EncoderDecoder:
         refuse(f"{ids}start id 99", start_id=99)
@@ -318,7 +321,9 @@ def test_what_does_not_fit_is_refused_before_the_first_token(way):
 
 
 def test_one_length_for_two_texts_is_refused():
-    with refused(r"one length per text, got lengths of shape \(1,\) for 2 texts"):
+    with refused(
+        r"one length per sequence, got lengths of shape \(1,\) for 2 sequences"
+    ):
         check_prompts(SMALL, PROMPTS, torch.tensor([4]), 1)
 
 

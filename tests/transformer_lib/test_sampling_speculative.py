@@ -186,7 +186,7 @@ REFUSED = [
     ({"n_draft": 0}, "n_draft must be at least 1, got 0"),
     (
         {"prompt": PROMPT.expand(2, 4)},
-        "speculative decoding takes one prompt, got 2; the texts of a batch would grow",
+        "speculative decoding takes one prompt, got 2; the sequences of a batch would",
     ),
     (
         {"draft": model(vocab_size=14)},
@@ -198,7 +198,7 @@ REFUSED = [
     ),
     (
         {"draft": model(max_len=8)},
-        r"text and new tokens must fit max_len=8, got 4 \+ 5",
+        r"prompt and new tokens must fit max_len=8, got 4 \+ 5",
     ),
     ({"end_id": 13}, "from 0 to vocab_size - 1 = 12, got end id 13"),
     ({"prompt": PROMPT + 10}, "from 0 to vocab_size - 1 = 12, got largest id 14"),

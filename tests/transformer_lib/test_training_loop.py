@@ -114,7 +114,7 @@ BROKEN = {
 def test_what_is_not_finite_never_reaches_the_weights(value, got):
     model, twin = bigram(), bigram()
     ours, theirs = (AdamW(parameter_groups(net, 0.1)) for net in (model, twin))
-    advice = "the weights are as before it: lower the learning rate, or look at the"
+    advice = "the weights are as before it: lower the learning rate, or check the"
     message = f"loss and gradient must be finite, got {got} at step 3; {advice} step's"
     with refused(message):
         train(model, BATCHES, optimizer=ours, loss=breaks_at(3, value))

@@ -29,7 +29,7 @@ class Characters:
     Ids 0, 1, 2 are "<pad>", "<start>", "<end>"; the alphabet follows in order.
 
     Raises:
-        ValueError: if a character stands twice in the alphabet.
+        ValueError: if a character occurs twice in the alphabet.
     """
 
     alphabet: str
@@ -39,7 +39,8 @@ class Characters:
         ids = {c: i for i, c in enumerate(self.alphabet, start=len(SPECIAL))}
         if len(ids) < len(self.alphabet):
             raise ValueError(
-                f"a character may stand in the alphabet once, got {self.alphabet!r}"
+                "each character must occur once in the alphabet, got "
+                f"{self.alphabet!r}; remove the repeated ones"
             )
         object.__setattr__(self, "_ids", ids)
 

@@ -57,7 +57,7 @@ class NumberSplit:
 
     "unseen" is one whole range. Of the others, one in ``every`` is "held out", by a
     fixed hash. What is left is for "training", and so are all numbers below 100:
-    they bring the words of which the others are made ("zero" stands in no other).
+    they contain the words of which the others are made ("zero" is in no other).
 
     Raises:
         ValueError: if a part would be empty or reach out of bounds.

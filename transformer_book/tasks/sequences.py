@@ -21,7 +21,7 @@ def reversal_batches(
 ) -> Iterator[Pairs]:
     """Draw digits, of every length equally often, and the same digits backwards.
 
-    The target stands at the places of the source, so an encoder can learn it. Every
+    The target has the positions of the source, so an encoder can learn it. Every
     batch is as wide as the largest length: a compiled model sees one shape.
 
     Raises:
@@ -53,7 +53,7 @@ def repeat_batches(
     """Draw tokens above 0, n of them, and the same n again: what came comes again.
 
     Yields tokens, padded to twice the largest n, and their lengths 2n; n is taken
-    from ``lengths``. The first half cannot be foreseen, the second by looking back.
+    from ``lengths``. The first half cannot be predicted, the second can.
 
     Raises:
         ValueError: if there is no length, one below 1, or no token above 0.

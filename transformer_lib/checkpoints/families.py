@@ -53,7 +53,7 @@ class Family:
     read: Read
     write: Write
     prefix: str
-    """Stands before all names but the head's, where the model has a head."""
+    """Begins all names but the head's, where the model has a head."""
     modules: Table
     ignored: re.Pattern[str]
     """Buffers of older versions, which hold no weights."""
@@ -114,7 +114,7 @@ ROPE_FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def read_rope(fields: Fields) -> dict[str, Any]:
-    """Return the speeds of rotary positions, from either way of writing them.
+    """Return the frequencies of rotary positions, from either way of writing them.
 
     Up to version 4 of transformers: ``rope_theta`` and ``rope_scaling``; from version
     5: both in ``rope_parameters``.

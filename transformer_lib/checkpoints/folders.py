@@ -213,8 +213,8 @@ def _built(kind: _Kind, config: Any, arguments: Any) -> nn.Module:
             return kind.build(Config.from_dict(config), **arguments)
     except TypeError as error:
         raise ValueError(
-            "config and arguments of a saved model must be such as it takes, got "
-            f"{config} and {arguments} ({error})"
+            "a saved model must accept its config and arguments, got "
+            f"{config} and {arguments} ({error}); save the model again"
         ) from error
 
 

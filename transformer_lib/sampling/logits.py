@@ -122,7 +122,7 @@ def _check_peak(peak: Tensor) -> None:
     wrong = [value for value in peak.flatten().tolist() if not math.isfinite(value)]
     if wrong:
         raise ValueError(
-            f"the largest logit of each row must be finite, got {wrong[0]}; look at "
+            f"the largest logit of each row must be finite, got {wrong[0]}; check "
             "the model's weights, or write temperature=0 for a temperature close to it"
         )
 

@@ -143,7 +143,7 @@ def _check_pair(target: Decoder, draft: Decoder, prompt: Tensor, n_draft: int) -
     if len(prompt) != 1:
         raise ValueError(
             f"speculative decoding takes one prompt, got {len(prompt)}; the "
-            "texts of a batch would grow at different rates"
+            "sequences of a batch would grow at different rates"
         )
     sizes = target.config.vocab_size, draft.config.vocab_size
     if sizes[0] != sizes[1]:

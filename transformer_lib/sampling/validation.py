@@ -34,7 +34,7 @@ def check_prompts(
     config: Config, prompts: Tensor, lengths: Tensor | None, max_new_tokens: int
 ) -> None:
     """Refuse prompts that a decoder cannot continue by so many tokens."""
-    _check_texts(config, prompts, lengths)
+    _check_sequences(config, prompts, lengths)
     _check_lengths(config, prompts.shape[1], max_new_tokens)
 
 
@@ -46,7 +46,7 @@ def check_sources(
     max_new_tokens: int,
 ) -> None:
     """Refuse sources that an encoder-decoder cannot read, or targets too long."""
-    _check_texts(config, sources, lengths)
+    _check_sequences(config, sources, lengths)
     check_ids(config, start=start_id)
     _check_lengths(config, 1, max_new_tokens)
     if sources.shape[1] > config.max_len:
@@ -65,20 +65,20 @@ def check_ids(config: Config, **ids: int | None) -> None:
             )
 
 
-def _check_texts(config: Config, tokens: Tensor, lengths: Tensor | None) -> None:
-    """Refuse texts that are empty, or whose tokens the model does not know."""
+def _check_sequences(config: Config, tokens: Tensor, lengths: Tensor | None) -> None:
+    """Refuse sequences that are empty, or whose tokens the model does not know."""
     if 0 in tokens.shape:
         raise ValueError(
-            "generation needs texts of at least one token, got a batch of shape "
-            f"{tuple(tokens.shape)}"
+            "generation needs sequences of at least one token, got a batch of shape "
+            f"{tuple(tokens.shape)}; begin each with a start token"
         )
     check_ids(config, least=int(tokens.min()), largest=int(tokens.max()))
     if lengths is None:
         return
     if lengths.shape != tokens.shape[:1]:
         raise ValueError(
-            "there must be one length per text, got lengths of shape "
-            f"{tuple(lengths.shape)} for {len(tokens)} texts"
+            "there must be one length per sequence, got lengths of shape "
+            f"{tuple(lengths.shape)} for {len(tokens)} sequences"
         )
     if lengths.min() < 1 or lengths.max() > tokens.shape[1]:
         raise ValueError(
@@ -88,11 +88,11 @@ def _check_texts(config: Config, tokens: Tensor, lengths: Tensor | None) -> None
 
 
 def _check_lengths(config: Config, width: int, max_new_tokens: int) -> None:
-    """Refuse texts that would outgrow the model, before the first token."""
+    """Refuse sequences that would outgrow the model, before the first token."""
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens must be at least 1, got {max_new_tokens}")
     if width + max_new_tokens > config.max_len:
         raise ValueError(
-            f"text and new tokens must fit max_len={config.max_len}, got {width} + "
+            f"prompt and new tokens must fit max_len={config.max_len}, got {width} + "
             f"{max_new_tokens}; shorten them, or build the model with a larger max_len"
         )

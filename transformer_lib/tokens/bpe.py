@@ -17,7 +17,7 @@ _NUMERALS = [
 ]
 """What Unicode calls numbers and ``\\d`` leaves out, such as ² and Ⅷ."""
 
-# `re` compares signs above U+FFFF one by one: only they shall pay for it
+# `re` compares signs above U+FFFF one by one: only they should pay for it
 _HIGH = r"\U00010000-\U0010ffff"
 _LOW_NUMERALS = "".join(sign for sign in _NUMERALS if sign <= "\uffff")
 _HIGH_NUMERALS = "".join(sign for sign in _NUMERALS if sign > "\uffff")

@@ -189,7 +189,7 @@ def _check_finite(step: int, mean: float, norm: float) -> None:
         raise ValueError(
             "loss and gradient must be finite, "
             f"got loss={mean}, norm of the gradient={norm} at step {step}; the weights "
-            "are as before it: lower the learning rate, or look at the step's batches"
+            "are as before it: lower the learning rate, or check the step's batches"
         )
 
 
