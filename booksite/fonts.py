@@ -62,11 +62,21 @@ FACES = (
         adds=True,
     ),
 )
-# What stands there until the font has come is as wide, so that nothing jumps.
+# What stands there until the font has come is as wide and high, so that nothing jumps:
+# what most machines have, and what Linux has where they do not.
 FALLBACK = """@font-face {
   font-family: "Sans in its place";
-  src: local("Arial"), local("Helvetica"), local("Liberation Sans");
+  src: local("Arial"), local("Helvetica"), local("Liberation Sans"), local("Roboto");
   size-adjust: 94%;
+  ascent-override: 106.4%;
+  descent-override: 34.7%;
+}
+@font-face {
+  font-family: "DejaVu in its place";
+  src: local("DejaVu Sans");
+  size-adjust: 82%;
+  ascent-override: 122%;
+  descent-override: 39.8%;
 }
 """
 RULE = """@font-face {{

@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
+import pytest
 from page_audit import in_page
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 
 from booksite.fonts import FACES, MONO, SANS
 
@@ -25,3 +26,30 @@ def test_a_page_is_set_in_them(chromium: Browser, address: str) -> None:
     page.close()
     named = {re.sub('"', "", family) for family in loaded}
     assert {SANS, MONO} <= named
+
+
+JUMPS = """globalThis.jumps = [];
+new PerformanceObserver((list) => jumps.push(...list.getEntries().map((e) => e.value)))
+  .observe({ type: "layout-shift", buffered: true });"""
+
+
+@pytest.mark.parametrize(
+    ("page", "size"),
+    [("intro.html", (360, 740)), ("chapters/04_attention.html", (1280, 800))],
+)
+def test_nothing_jumps_when_they_come_late(visit, address, page: str, size) -> None:
+    tab = visit(size=size, first=JUMPS)
+    late: list[Route] = []
+
+    def hold(route: Route) -> None:
+        late.append(route)
+
+    tab.route(re.compile(r"\.woff2"), hold)
+    tab.goto(f"{address}/{page}", wait_until="domcontentloaded")
+    tab.wait_for_timeout(500)
+    assert late
+    for route in late:
+        route.continue_()
+    tab.unroute_all()
+    tab.evaluate(in_page("settle"))
+    assert sum(tab.evaluate("jumps")) < 0.02  # Lighthouse calls 0.1 good
