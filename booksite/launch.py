@@ -5,18 +5,22 @@ Binder prepares its machine by `.binder`. Where no repository is known, or it is
 elsewhere, there is no button.
 """
 
+import json
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from booksite.colab import has_place, stamp_file, stamped
+from booksite.deeper import raw
 from booksite.repository import BINDER, COLAB, find_repository
 
-BADGE = '<p class="tl-launch"><a href="{address}">Open in Colab</a></p>'
+BADGE = '<p class="tl-launch"><a href="{address}">{words}</a></p>'
 END_OF_TITLE = "</h1>"
 
 
@@ -52,8 +56,29 @@ def add_badge(app: Sphinx, page: str, template: str, context: Any, tree: Any) ->
     if tree is None or not address or context["page_source_suffix"] != ".ipynb":
         return
     before, title, after = context["body"].partition(END_OF_TITLE)
-    context["body"] = before + title + BADGE.format(address=escape(address)) + after
+    badge = BADGE.format(address=escape(address), words="Open in Colab")
+    context["body"] = before + title + badge + after
     app.add_css_file("launch.css", priority=900)
+
+
+class OpenAtExercise(SphinxPostTransform):
+    """Put a badge above each exercise, which opens the notebook there."""
+
+    default_priority = 880
+    formats = ("html",)
+
+    def run(self, **kwargs: object) -> None:
+        name = self.env.docname
+        address = self.app.repository and self.app.repository.in_colab(f"{name}.ipynb")
+        path = Path(self.env.doc2path(name))
+        if not address or path.suffix != ".ipynb":
+            return
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        for node in [*self.document.findall(nodes.container)]:
+            if "tag_exercise" in node["classes"]:
+                there = f"{address}#scrollTo={cells[node['cell_index']]['id']}"
+                badge = BADGE.format(address=escape(there), words="Do it in Colab")
+                node.parent.insert(node.parent.index(node), raw(badge))
 
 
 def stamp_downloads(app: Sphinx, error: Exception | None) -> None:
@@ -66,6 +91,7 @@ def stamp_downloads(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_config_value("booksite_stamp", "", "env")
+    app.add_post_transform(OpenAtExercise)
     app.connect("config-inited", configure)
     app.connect("source-read", stamp_source)
     app.connect("html-page-context", add_badge)

@@ -30,7 +30,8 @@ SETUP = 'import sys\n\nREPOSITORY = ""\nprint(REPOSITORY)'
 def small_book(book, tmp_path_factory) -> SmallBook:
     """A book whose notebook has a set-up cell, in a git repository."""
     book = SmallBook(tmp_path_factory.mktemp("launch"))
-    book.write_cells(nb.new_code_cell(SETUP))
+    exercise = nb.new_code_cell("1", id="try-it", metadata={"tags": ["exercise"]})
+    book.write_cells(nb.new_code_cell(SETUP), exercise)
     commit_all(book.folder, "book: write it")
     return book
 
@@ -71,6 +72,7 @@ def test_what_needs_an_address_comes_and_goes_with_it(small_book: SmallBook) -> 
     assert page.count(f'href="{COLAB}chapters/cells.ipynb"') == 2
     assert f'href="{BINDER}chapters/cells.ipynb"' in page
     assert END_OF_TITLE.search(page)
+    assert f'href="{COLAB}chapters/cells.ipynb#scrollTo=try-it">Do it in Co' in page
     assert "launch.css" in page
     assert "colab" not in small_book.page("intro")
     stamp = 'REPOSITORY = "https://github.com/reader/book@v1.0"'
