@@ -16,7 +16,8 @@ from booksite.deeper import raw
 FIELD = (
     '<form class="tl-predict pst-js-only" data-prediction="{key}">'
     '<label for="{key}">Your prediction</label>'
-    '<input id="{key}" autocomplete="off" maxlength="300">'
+    '<input id="{key}" aria-describedby="{key}-asked" autocomplete="off" '
+    'maxlength="300">'
     "<button>Keep</button><output></output></form>"
 )
 KEPT = '<p class="tl-predicted" data-of="{key}" hidden></p>'
@@ -36,11 +37,12 @@ class AskForPredictions(SphinxPostTransform):
         first = ""
         open_: list[str] = []
         for paragraph, words in beginnings(self.document):
-            if words.startswith("Predict"):
+            if words in ("Predict.", "Predict"):
                 text = sha256(paragraph.astext().encode()).hexdigest()
                 key = f"prediction-{text[:8]}"
                 first = first or key
                 open_.append(key)
+                paragraph["ids"].append(f"{key}-asked")
                 add(paragraph, 1, FIELD.format(key=key))
             elif words.startswith("Answer to") and first:
                 add(paragraph, 0, KEPT.format(key=first))

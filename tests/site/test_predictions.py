@@ -1,5 +1,7 @@
 """What a reader predicts: kept in the browser alone, and shown at its answer."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -7,6 +9,7 @@ pytestmark = pytest.mark.site
 
 PAGE = "chapters/04_attention.html"
 FIELD = "form.tl-predict input"
+ASKS = re.compile(r"Predict(\.| again,)")
 
 
 def shown(page: Page) -> list[str]:
@@ -18,8 +21,10 @@ def test_every_question_has_a_field_and_most_an_answer_below_it(files) -> None:
     for page, file in files.items():
         keys = [form["data-prediction"] for form in file.soup.select(".tl-predict")]
         assert len({*keys}) == len(keys), page
-        texts = [paragraph.get_text() for paragraph in file.soup.select("article p")]
-        assert len(keys) == sum(text.startswith("Predict") for text in texts), page
+        texts = [p.get_text() for p in file.soup.select("article p:has(> strong)")]
+        assert len(keys) == sum(bool(ASKS.match(text)) for text in texts), page
+        named = {f"{key}-asked" for key in keys}
+        assert named == {p["id"] for p in file.soup.select("p[id$=-asked]")}, page
         marked = file.soup.select(".tl-predict, .tl-predicted")
         seen: set[str] = set()
         for one in marked:
