@@ -93,6 +93,7 @@ def stages() -> list[Stage]:
         check("eslint", "npx", "eslint", "."),
         check("tsc", "npx", "tsc"),
         Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
+        tests("colab", "notebooks in Colab's stand-in", ["colab"]),
         tests("library", "library", library, *TWO_AT_ONCE),
         tests("figures", "figures in the browser", ["figures"], *TWO_AT_ONCE),
         tests(
@@ -116,7 +117,6 @@ def stages() -> list[Stage]:
             aside=True,
             needed=sees_gpu,
         ),
-        tests("colab", "notebooks in Colab's stand-in", ["colab"]),
         Stage("site", "build of the book", build, plain, counts_tests=False),
         tests(
             "site",
