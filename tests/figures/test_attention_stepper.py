@@ -230,7 +230,7 @@ SAID = [
     ({"step": 3} | ODD, "* divided by 1.41 ≈ √2, is about 0.44."),
     (
         {"step": 4},
-        "Step 5 of 7, mask: “it” may attend to “cat”, so 2.60 stays; nothing is "
+        "Step 5 of 7, mask: “it” may attend to “cat”, so 2.60 stays; no key is "
         "masked.",
     ),
     (
@@ -240,12 +240,12 @@ SAID = [
     (
         {"step": 5},
         "Step 6 of 7, softmax: “it” gives 60% of its attention to “cat”. "
-        f"{MOST}nothing is masked.",
+        f"{MOST}no key is masked.",
     ),
     (
         {"step": 6},
         "Step 7 of 7, weights × V: the output of “it” is the weighted average of 5 "
-        f"values, 60% of it from “cat”. {MOST}nothing is masked.",
+        f"values, 60% of it from “cat”. {MOST}no key is masked.",
     ),
     *(
         (
@@ -274,7 +274,7 @@ SAID = [
                 "as the last token, it may attend to every key.",
             ),
             (np.tri(5, dtype=bool), 3, "1 of 5 keys are masked."),
-            ("none", 4, "nothing is masked."),
+            ("none", 4, "no key is masked."),
         )
         for step in ("mask", "softmax", "output")
     ),

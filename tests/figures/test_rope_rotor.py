@@ -67,8 +67,8 @@ def round_of(speed: float) -> str:
     return fixed(steps, 1) if steps < 100 else f"{math.floor(steps + 0.5):,}"
 
 
-HEADER = ["pair", "dimensions", "positions per turn", "query angle (degrees)"]
-HEADER += ["key angle (degrees)", "difference (degrees)", "contribution"]
+HEADER = ["pair", "dimensions", "positions per turn", "query turned by (degrees)"]
+HEADER += ["key turned by (degrees)", "difference (degrees)", "contribution"]
 
 
 def test_the_numbers_are_the_librarys(pairs):

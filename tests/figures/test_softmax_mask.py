@@ -155,7 +155,7 @@ SAID = [
     (LUCK, "|1 of 2 rows sum to 1; 2 of 4 cells are masked.|"),
     (PAIR, "|2 of 2 rows sum to 1; 1 of 4 cells is masked.|"),
     (PAIR | {"selected": [0, 0]}, "; 1 of 2 keys is masked; "),
-    (DOWN, ", because softmax ran down the columns: they sum to 1, rows do not.|"),
+    (DOWN, ", because softmax ran down the columns: they sum to 1, rows need not.|"),
     (
         DOWN | {"selected": []},
         "|0 of 5 rows sum to 1, and 5 columns do; 10 of 25 cells",
@@ -164,7 +164,7 @@ SAID = [
         DOWN | LATE,
         ", because softmax ran down the columns and the mask came after it.|",
     ),
-    (DOWN | LATE | {"mask": np.ones((5, 5), bool)}, ": they sum to 1, rows do not.|"),
+    (DOWN | LATE | {"mask": np.ones((5, 5), bool)}, ": they sum to 1, rows need not.|"),
     (DOWN | {"mask": [[True] * 4 + [False]] * 5}, "softmax ran down the columns.|"),
 ]
 NAIVE = [
@@ -199,13 +199,17 @@ NAIVE = [
     ),
     ({"axis": "column", "temperature": 0.02}, "fails here: score / T reaches 120, "),
     ({"selected": [0, 0], "temperature": 0.02}, "works here: score / T reaches"),
-    (BLIND, "Naive softmax fails here: a whole row is masked, exp underflows to 0"),
+    (BLIND, "Naive softmax fails here: a whole row is masked, exp is 0, and 0 / 0"),
     (PAIR | {"scores": [[-150] * 2] * 2}, "here: score / T is at most -150, exp"),
     (
         PAIR | {"scores": [[-150] * 2] * 2},
         " exp underflows to 0 in float32, and 0 / 0 is",
     ),
     (PAIR | {"scores": [[88.5] * 2] * 2}, "reaches 88.5, the sum overflows float32"),
+    (
+        PAIR | {"scores": [[1, 1], [-102, -103]]},
+        "loses digits here: score / T is at most -102, where float32 has few",
+    ),
     ({"temperature": 0}, "dividing by a temperature of 0 gives inf / inf or 0 / 0,"),
 ]
 
@@ -215,6 +219,16 @@ def test_what_is_said_of_special_states():
     pages = shown_all([SoftmaxMask(**state) for state, _ in cases])
     for (state, part), page in zip(cases, pages, strict=True):
         assert part in f"|{page.sentence}|", state
+
+
+def test_digits_are_lost_as_in_float32():
+    scores = [[1, 1], [-102, -103]]
+    (page,) = shown_all([SoftmaxMask(naive=True, scores=scores, selected=[1, 0])])
+    powers = torch.exp(torch.tensor(scores, dtype=torch.float32))
+    want = powers / powers.sum(dim=-1, keepdim=True)
+    np.testing.assert_allclose(weights_in(page), want, rtol=1e-6)
+    assert abs(weights_in(page)[1, 0] - 1 / (1 + np.exp(-1))) > 0.01
+    page.run()
 
 
 def test_sums_beyond_float32_are_failures_too():

@@ -223,6 +223,8 @@ def test_each_relation_of_a_query_to_a_key_is_said():
     held = [TrainScrub(frame=LAST, selected=[1, 9, key]) for key in RELATIONS]
     for page, end in zip(shown_all(held), RELATIONS.values(), strict=True):
         assert page.sentence == f"Step 600, layer 1, head 3: “P” at position 9 {end}"
+    last_of_first = said_of(TrainScrub(frame=LAST, selected=[1, 7, 0]))
+    assert last_of_first.endswith(" at position 0.")  # nothing came before it
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(answers):

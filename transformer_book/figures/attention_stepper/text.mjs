@@ -23,7 +23,7 @@ const masked = (geometry, i) => {
     ? `${closed} of ${n} keys are masked`
     : geometry.open.every((row, a) => row.every((x, b) => x === b <= a)) // causal
       ? "as the last token, it may attend to every key"
-      : "nothing is masked";
+      : "no key is masked";
 };
 /** "2 = √4", "1.41 ≈ √2" */
 const rootIs = ({ query, root }) => {

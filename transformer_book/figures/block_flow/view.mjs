@@ -37,7 +37,7 @@ function drawRow({ children: [picture, cell] }, shape, label, is) {
 }
 
 const ANGLES =
-  "At 0°, a layer adds more of the same; at 90°, something new; beyond that, it subtracts.";
+  "At 0°, a layer adds more of the same; at 90°, something new; beyond that, it partly subtracts.";
 const LENS =
   "It reads each depth as if it were the last: the final norm and the unembedding turn the " +
   "stream into probabilities of the next token.";

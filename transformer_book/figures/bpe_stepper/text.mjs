@@ -64,7 +64,7 @@ function effect(geometry, pair) {
   const { ranked, now, bytes, sizeWith } = geometry;
   const rank = ranked.findIndex(([other]) => isSame(other, pair));
   const name = both(geometry, pair);
-  if (rank < 0) return `${name} do not occur side by side at this step.`;
+  if (rank < 0) return `${name} do not occur side by side in a word at this step.`;
   const left = sizeWith(pair);
   const best = sizeWith(ranked[0][0]);
   const other = rank ? `; the top pair leaves ${best}` : "";

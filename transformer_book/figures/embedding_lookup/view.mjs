@@ -162,10 +162,10 @@ export default {
   title: "Embedding lookup",
   steps: [
     {
-      say: "Type other number words. Each word copies its row of the table W: which rows do you get?",
+      say: "Type other words. Each word copies its row of the table W: which rows do you get?",
     },
     {
-      say: "Drag Training to the start and back. Which words move close to “ten”?",
+      say: "Drag Training to the start and back. Which words move close to the one that is held?",
       set: ({ words }) => ({ selected: [Math.max(0, words.indexOf("ten")), 0] }),
     },
     {

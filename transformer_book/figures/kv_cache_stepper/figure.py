@@ -34,8 +34,8 @@ _WAYS, _POINTS = 3, 17  # of the memory: ways to share heads, lengths
 class KVCacheStepper(ServesWeights, Figure):
     """Type a prompt; step by step, see what a cache saves, and what it keeps.
 
-    At each step the left side reads the whole sequence, the right side only the last
-    token. `tokens` are the prompt's `prompt_length` tokens and those the left side
+    At each step the left side reads the whole sequence, the right side, after the
+    prompt, only the last token. `tokens` are the prompt's `prompt_length` tokens and those the left side
     generates, `picks` those of the right side, `gaps` the largest difference between
     their logits at each step; with the `bug`, every new token is given position 0, and
     `wrong_picks` and `wrong_gaps` apply. `source` says who computed: "stored" (the

@@ -68,7 +68,7 @@ function cell({ first, step, texts }, side, row, column) {
     return `${where}: ${query} may not attend to ${key}: computed, then masked.`;
   if (side || born === step) {
     const kept = side && step && column < row ? "the kept " : "";
-    return `${where}: ${query} and ${kept}${key}, computed in this step only.`;
+    return `${where}: ${query} and ${kept}${key}, their score computed in this step only.`;
   }
   return `${where}: ${query} and ${key}, computed ${step - born + 1} times so far.`;
 }

@@ -35,7 +35,8 @@ const tableOf = ({ pass }, id) => {
 
 function inReservation(at, slot) {
   const { users, token, fresh } = slot;
-  if (!users.length) return `Slot ${at} is free: the next user may reserve it.`;
+  if (!users.length)
+    return `Slot ${at} is free: a user of the next batch may reserve it.`;
   const who = letter(users[0]);
   if (token < 0) return `Slot ${at} is reserved for user ${who}, and empty.`;
   return `Slot ${at}: token ${token} of user ${who}${fresh ? ", read in this pass" : ""}.`;
@@ -47,7 +48,7 @@ function inBlock(way, at, slot) {
   if (!users.length) return `${where}, is free: any user may take the block.`;
   const who = `user${users.length > 1 ? "s" : ""} ${names(users)}`;
   const what = token < 0 ? `taken by ${who}, and empty` : `token ${token} of ${who}`;
-  const more = users.length > 1 ? ", stored once" : "";
+  const more = users.length > 1 && token >= 0 ? ", stored once" : "";
   const now = fresh ? ", read in this pass" : "";
   return `${where}: ${what}${more}${now}. ${tableOf(way, users.at(-1))}.`;
 }

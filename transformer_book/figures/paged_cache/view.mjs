@@ -141,7 +141,7 @@ export default {
     },
     {
       say: "User A has just left. Who takes its 16 reserved slots? Which block is free now, and which are shared (+)?",
-      set: { step: 3 },
+      set: { budget: 24, step: 3 },
     },
     {
       say: "Now no two prompts begin alike, so nothing is shared. Step on: do blocks still need fewer passes?",

@@ -99,7 +99,7 @@ function sentences({ state, words }) {
   return change < 1e-9
     ? `${vectors}, and only the order of the outputs changes: ` +
         `${kind === "none" ? "order" : "this change"} is invisible.`
-    : `${vectors}, and outputs change by up to ${amount(change)}: order is visible.`;
+    : `${vectors}, and outputs change by ${change < 5e-5 ? "less than 0.0001" : `up to ${amount(change)}`}: order is visible.`;
 }
 
 /** `active` is ["cell", dimension, m], ["pair", m, n], ["word", 0, place] or null. */

@@ -143,9 +143,10 @@ export default {
   steps: [
     {
       say: "The line marks the values of one position. Tap the next position: which curve changes more?",
+      set: { view: "curves" },
     },
     {
-      say: "Two words have swapped places, and there are no positions. Does any output change? Pick two other words.",
+      say: "The second sentence has the same words in another order, and there are no positions. Does any output change? Swap two words.",
       set: { view: "order", kind: "none" },
     },
     {

@@ -7,6 +7,7 @@ const numbersOf = ({ state: { m, n, query, key, base }, score }) => ({
   positions: `${m} ${n}`,
   apart: m - n,
   dot: number(score),
+  score,
 });
 
 /** A move is a press or a whole drag, from begin() to end(); `before` is the old numbers. */
@@ -26,7 +27,7 @@ export function readout() {
       else if (next.positions !== now.positions) old = start ?? now;
       if (old?.positions === next.positions) old = null; // back where it began
       now = next;
-      const stays = old?.dot === now.dot ? ", unchanged" : "";
+      const stays = old && Math.abs(old.score - now.score) < 1e-9 ? ", unchanged" : "";
       self.before = old && `before: ${old.dot} at ${old.apart}`;
       const texts = [
         `m − n = ${now.apart}`,

@@ -71,7 +71,7 @@ export default {
     },
     {
       say: "Drag the temperature to 0, then to 2. When does one token take all, and when do rare tokens come?",
-      set: { count: 0, held: -1 },
+      set: { top_k: 0, top_p: 1, min_p: 0, count: 0, held: -1 },
     },
     {
       say: "Nothing but top-p cuts now: the fewest tokens with 80% of the probability stay. How many are they?",

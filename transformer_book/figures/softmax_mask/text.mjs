@@ -29,9 +29,15 @@ function naively({ state }, row) {
     return ` Naive softmax fails here: ${up}, the sum overflows float32, and dividing by inf gives 0.`;
   if (sums.includes(Infinity))
     return ` Naive softmax fails here: ${up}, exp overflows float32 above 88.7, and inf / inf is NaN.`;
-  const why = low === -Infinity ? `a whole ${axis} is masked` : upTo(low);
-  if (sums.includes(0))
-    return ` Naive softmax fails here: ${why}, exp underflows to 0 in float32, and 0 / 0 is NaN.`;
+  const why =
+    low === -Infinity
+      ? `a whole ${axis} is masked, exp is 0`
+      : `${upTo(low)}, exp underflows to 0 in float32`;
+  if (sums.includes(0)) return ` Naive softmax fails here: ${why}, and 0 / 0 is NaN.`;
+  const several = (list) => list.filter((x) => x > -Infinity).length > 1; // else 1
+  const least = Math.min(...tops.filter((_, i) => several(lists[i])));
+  if (least < -87.3)
+    return ` Naive softmax loses digits here: ${upTo(least)}, where float32 has few of them left.`;
   return ` Naive softmax works here: ${up}, and exp overflows float32 only above 88.7.`;
 }
 
@@ -56,13 +62,14 @@ const goodColumns = ({ weights: all }) =>
 /** Why a row does not sum to 1, as far as it is known; "" else. */
 function reason(geometry, row) {
   const { state, sums } = geometry;
+  if (!state.mask[row].some(Boolean)) return ""; // then it sums to 0 in any order
   const late = state.order === "after" && !state.mask.flat().every(Boolean);
   if (state.axis === "row")
     return late && !state.mask[row].every(Boolean)
       ? ", because the mask came after the softmax"
       : "";
   const all = goodColumns(geometry) === sums.length;
-  const ends = all ? ": they sum to 1, rows do not" : "";
+  const ends = all ? ": they sum to 1, rows need not" : "";
   return `, because softmax ran down the columns${late ? " and the mask came after it" : ends}`;
 }
 
@@ -147,7 +154,7 @@ export function pytorch(state, geometry) {
         ]
       : [
           `weights = torch.softmax(${seen} / temperature, dim=${dim})`,
-          "weights = weights.nan_to_num(0.0)  # a query that may attend to nothing",
+          "weights = weights.nan_to_num(0.0)  # where all is masked",
         ];
   if (state.order === "after") softmax.push("weights = weights * mask  # too late");
   return [
@@ -183,7 +190,7 @@ export function formula(state) {
   const inner = [["scores", "scores"], ...fill, " / ", temp];
   const call = state.naive
     ? [
-        ["softmax", "normalize"],
+        ["softmax", "shares"],
         "(",
         ["naive", "torch.exp"],
         "(",

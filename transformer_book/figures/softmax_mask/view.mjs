@@ -202,6 +202,7 @@ export default {
       say: "The mask now comes after the softmax. Which rows no longer sum to 1? Why is the last one right?",
       set: ({ mask }) => ({
         order: "after",
+        axis: "row",
         temperature: 1,
         mask: map2(mask, (_, r, c) => c <= r),
       }),
@@ -210,6 +211,7 @@ export default {
       say: "The scores are 100 times as large. Under More, tick naive: its exponentials overflow. How does the other avoid it?",
       set: (state) => ({
         order: "before",
+        temperature: 1,
         scores: largest(state) > 10 ? state.scores : hundredfold(state, 100),
       }),
     },

@@ -45,7 +45,10 @@ export const weight = ({ state, n, text }, [head, query, key]) => {
   const relations = new Map([
     [query, ", itself"],
     [query - n, ", the same token, one copy earlier"],
-    [query - n + 1, ", what followed the same token in the first copy"],
+    [
+      query < n ? -1 : query - n + 1,
+      ", what followed the same token in the first copy",
+    ],
     [query - 1, ", the previous token"],
   ]);
   return (
