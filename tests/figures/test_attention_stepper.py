@@ -230,8 +230,7 @@ SAID = [
     ({"step": 3} | ODD, "* divided by 1.41 ≈ √2, is about 0.44."),
     (
         {"step": 4},
-        "Step 5 of 7, mask: “it” may attend to “cat”, so 2.60 stays; no key is "
-        "masked.",
+        "Step 5 of 7, mask: “it” may attend to “cat”, so 2.60 stays; no key is masked.",
     ),
     (
         CAUSAL | {"step": 4, "selected": [0, 4]},

@@ -160,7 +160,7 @@ SAID = [
     ("abab", 0, [97, 98], "leave 2 tokens, 2.00 bytes per token. It is merged next.|"),
     ("abab", 0, [98, 97], "|“b” + “a” occurs 1 time, rank 2 of 2 pairs. Merging it"),
     ("abab", 0, [98, 97], "3 tokens, 1.33 bytes per token; the top pair leaves 2.|"),
-    ("abab", 0, [97, 300], "|“a” + token 300 do not occur side by side in a word at this"),
+    ("abab", 0, [97, 300], "|“a” + token 300 do not occur side by side in a word"),
     ("東東", 1, [], "bytes 9D B1"),
     ("東東", 0, [0xB1, 0xE6], "byte B1 + byte E6"),
     ("東東", 1, [0xE6, 256], "byte E6 + bytes 9D B1 occurs 2 times, rank 1 of"),

@@ -34,14 +34,14 @@ _WAYS, _POINTS = 3, 17  # of the memory: ways to share heads, lengths
 class KVCacheStepper(ServesWeights, Figure):
     """Type a prompt; step by step, see what a cache saves, and what it keeps.
 
-    At each step the left side reads the whole sequence, the right side, after the
-    prompt, only the last token. `tokens` are the prompt's `prompt_length` tokens and those the left side
-    generates, `picks` those of the right side, `gaps` the largest difference between
-    their logits at each step; with the `bug`, every new token is given position 0, and
-    `wrong_picks` and `wrong_gaps` apply. `source` says who computed: "stored" (the
-    book's model in Python), "page" (in the browser) or "yours". `sizes` are the
-    model's, and `memory` is "own" or a model of `KNOWN`. `selected` is [view, row,
-    column] or []: view 0 and 1 are the two sides, 2 is the memory.
+    At each step the left side reads the whole sequence; the right side reads the prompt
+    once, then only the last token. `tokens` are the prompt's `prompt_length` tokens and
+    those the left side generates, `picks` those of the right side, `gaps` the largest
+    difference between their logits at each step; with the `bug`, every new token is
+    given position 0, and `wrong_picks` and `wrong_gaps` apply. `source` says who
+    computed: "stored" (the book's model in Python), "page" (in the browser) or "yours".
+    `sizes` are the model's, and `memory` is "own" or a model of `KNOWN`. `selected` is
+    [view, row, column] or []: view 0 and 1 are the two sides, 2 is the memory.
     """
 
     name = "kv_cache_stepper"

@@ -10,7 +10,8 @@ export const MASKS = {
 const LARGEST = 3.4028234663852886e38; // of float32
 const NORMAL = 2 ** -126; // below it, float32 has ever fewer digits, and then 0
 
-export const float32 = (x) => (x > LARGEST ? Infinity : x < NORMAL ? Math.fround(x) : x);
+export const float32 = (x) =>
+  x > LARGEST ? Infinity : x < NORMAL ? Math.fround(x) : x;
 export const transpose = (rows) => rows[0].map((_, c) => rows.map((row) => row[c]));
 export const map2 = (rows, f) => rows.map((row, r) => row.map((x, c) => f(x, r, c)));
 
