@@ -651,7 +651,7 @@ def test_plus_and_minus_step_bars_grow_and_the_code_says_whether_logits_are_the_
             assert page.press(sign).startswith(start)
             assert f"reads {reads} tokens" in title.inner_text()
     code = page.locator(".formula .code")
-    right = "model(tokens)[:, -1] == model(tokens[:, seen:], cache=cache)[:, -1]"
+    right = "model(tokens)[:, -1] == model(tokens[:, -n:], cache=cache)[:, -1]"
     assert code.inner_text() == right
     bug(page).check()
     assert page.get_by_text("✗ different logits").is_visible()

@@ -35,7 +35,7 @@ const formula = {
   code: ({ bug, step, gaps, wrong_gaps }) => [
     ["without", "model(tokens)"],
     `[:, -1] ${(bug ? wrong_gaps : gaps)[step] >= SAME ? "!" : "="}= `,
-    ["with", "model(tokens[:, seen:], cache=cache)"],
+    ["with", "model(tokens[:, -n:], cache=cache)"],
     "[:, -1]",
   ],
 };

@@ -146,7 +146,7 @@ export default {
       set: { view: "curves" },
     },
     {
-      say: "The second sentence has the same words in another order, and there are no positions. Does any output change? Swap two words.",
+      say: "The second sentence has the same words in another order, and no positions. Does any output change? Swap two words.",
       set: { view: "order", kind: "none" },
     },
     {
