@@ -50,14 +50,26 @@ def stamp_source(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = stamped(source[0], app.config.booksite_stamp)
 
 
+def in_colab(app: Sphinx, name: str, suffix: str) -> str | None:
+    """The address at which Colab opens a page's notebook, if it can."""
+    if app.repository is None or suffix != ".ipynb":
+        return None
+    return app.repository.in_colab(f"{name}{suffix}")
+
+
+def badge(address: str, words: str) -> str:
+    return BADGE.format(address=escape(address), words=words)
+
+
 def add_badge(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
     """Put the badge under the title of a notebook's page."""
-    address = app.repository and app.repository.in_colab(f"{page}.ipynb")
-    if tree is None or not address or context["page_source_suffix"] != ".ipynb":
+    if tree is None:
+        return
+    address = in_colab(app, page, context["page_source_suffix"])
+    if not address:
         return
     before, title, after = context["body"].partition(END_OF_TITLE)
-    badge = BADGE.format(address=escape(address), words="Open in Colab")
-    context["body"] = before + title + badge + after
+    context["body"] = before + title + badge(address, "Open in Colab") + after
     app.add_css_file("launch.css", priority=900)
 
 
@@ -68,17 +80,16 @@ class OpenAtExercise(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs: object) -> None:
-        name = self.env.docname
-        address = self.app.repository and self.app.repository.in_colab(f"{name}.ipynb")
-        path = Path(self.env.doc2path(name))
-        if not address or path.suffix != ".ipynb":
+        path = Path(self.env.doc2path(self.env.docname))
+        address = in_colab(self.app, self.env.docname, path.suffix)
+        if not address:
             return
         cells = json.loads(path.read_text("utf-8"))["cells"]
         for node in [*self.document.findall(nodes.container)]:
             if "tag_exercise" in node["classes"]:
                 there = f"{address}#scrollTo={cells[node['cell_index']]['id']}"
-                badge = BADGE.format(address=escape(there), words="Do it in Colab")
-                node.parent.insert(node.parent.index(node), raw(badge))
+                link = raw(badge(there, "Do it in Colab"))
+                node.parent.insert(node.parent.index(node), link)
 
 
 def stamp_downloads(app: Sphinx, error: Exception | None) -> None:
