@@ -42,7 +42,7 @@ class Facts:
     excess: dict[int, int] = field(default_factory=dict)  # width -> pixels too wide
     moving: list[str] = field(default_factory=list)  # where less motion is asked for
     violations: list[str] | None = None  # where axe was asked
-    pressed: int = 0  # buttons
+    pressed: int | None = None  # how many buttons, where that was asked
 
     @property
     def place(self) -> str:
