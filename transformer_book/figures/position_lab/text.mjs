@@ -96,10 +96,11 @@ function sentences({ state, words }) {
       ? "ALiBi adds nothing to the input vectors; it lowers scores by distance"
       : `With${kind === "none" ? "out" : ` ${kind}`} positions, ${same} of ${tokens.length} input vectors are in both sentences`);
   const change = Math.max(...words.change);
+  const by = change < 5e-5 ? "less than 0.0001" : `up to ${amount(change)}`;
   return change < 1e-9
     ? `${vectors}, and only the order of the outputs changes: ` +
         `${kind === "none" ? "order" : "this change"} is invisible.`
-    : `${vectors}, and outputs change by ${change < 5e-5 ? "less than 0.0001" : `up to ${amount(change)}`}: order is visible.`;
+    : `${vectors}, and outputs change by ${by}: order is visible.`;
 }
 
 /** `active` is ["cell", dimension, m], ["pair", m, n], ["word", 0, place] or null. */
