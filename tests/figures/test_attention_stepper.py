@@ -514,3 +514,13 @@ def test_no_step_moves_the_pictures_of_a_phone_and_each_row_is_one_line(live):
         boxes = [edges(one) for one in page.locator(css).all()]
         assert len(boxes) >= 6
         assert boxes[-1].top < (boxes[0].top + boxes[0].bottom) / 2
+
+
+def test_the_line_of_code_meets_a_row_that_is_wholly_masked(live, put):
+    page = live(AttentionStepper())
+    code = page.locator(".formula .code")
+    assert ".nan_to_num(0)" not in code.inner_text()
+    blind = np.eye(len(AttentionStepper().tokens), dtype=bool)
+    blind[1] = False
+    page.open(put(AttentionStepper(mask=blind.tolist()).html()))
+    assert ".nan_to_num(0)" in code.inner_text()

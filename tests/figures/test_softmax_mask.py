@@ -394,3 +394,13 @@ def test_what_is_left_out_is_filled_in():
 def test_bad_states_say_why(state, message):
     with pytest.raises(ValueError, match=message):
         SoftmaxMask(**{"tokens": ["a", "b"]} | state)
+
+
+def test_the_line_of_code_meets_a_row_that_is_wholly_masked(live, put):
+    page = live(SoftmaxMask(**BLIND))
+    code = page.locator(".formula .code")
+    assert ".nan_to_num(0)" in code.inner_text()
+    page.open(put(SoftmaxMask(**BLIND | {"naive": True}).html()))
+    assert ".nan_to_num(0)" not in code.inner_text()
+    page.open(put(SoftmaxMask(**BLIND | LATE).html()))
+    assert ".nan_to_num(0)" not in code.inner_text()

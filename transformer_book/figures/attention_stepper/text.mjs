@@ -99,7 +99,8 @@ export function table({ tokens, scores, scaled, open, weights, pair: [i], root }
 }
 
 /** The equation and the PyTorch line; the part of the current step is marked. */
-export function formula({ step }) {
+export function formula({ step, mask }) {
+  const empty = Array.isArray(mask) && mask.some((row) => !row.some(Boolean));
   const part = (at, text, tone = "") => [
     PARTS[at],
     text,
@@ -129,6 +130,7 @@ export function formula({ step }) {
       ")",
       part(4, ".masked_fill(~mask, -inf)"),
       ", dim=-1)",
+      ...(empty ? [part(5, ".nan_to_num(0)")] : []), // else such a row is NaN
       part(6, " @ value", "value"),
     ],
   };

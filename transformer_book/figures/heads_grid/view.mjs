@@ -224,14 +224,14 @@ export default {
   title: "Heads of a decoder",
   steps: [
     {
-      say: "Random letters are read twice. Press the button to switch one head off: how much worse is the second reading?",
+      say: "Press the button to switch one head off: how much worse does the model predict the letters?",
     },
     {
-      say: "Three heads of layer 1 show the same stripe. Pick each, and switch it off alone: do they matter equally?",
+      say: "Which heads of the last layer show the same stripe? Pick each, and switch it off alone: do they matter equally?",
       set: { off: [] },
     },
     {
-      say: "Pick the head of layer 1 without a stripe. Predict the loss without it, then switch it off.",
+      say: "Pick a head of the last layer without that stripe. Predict the loss without it, then switch it off.",
       set: { off: [] },
     },
   ],

@@ -173,6 +173,9 @@ export function pytorch(state, geometry) {
   ].join("\n");
 }
 
+/** Whether a softmax of this state has only masked scores. */
+const wholly = (state) => given(state).some((row) => row.every((x) => x === -Infinity));
+
 /** The equation and the PyTorch line of the state; parts of the same name belong together. */
 export function formula(state) {
   const before = state.order === "before";
@@ -200,7 +203,14 @@ export function formula(state) {
         ")",
       ]
     : [["softmax", "torch.softmax"], "(", ...inner, ", ", dim, ")"];
-  const code = ["weights = ", ...call, ...(before ? [] : [" ", ["mask", "* mask"]])];
+  // a softmax of nothing but -inf is NaN
+  const empty = !state.naive && wholly(state) ? [["softmax", ".nan_to_num(0)"]] : [];
+  const code = [
+    "weights = ",
+    ...call,
+    ...empty,
+    ...(before ? [] : [" ", ["mask", "* mask"]]),
+  ];
   // the limit; naive divides by 0
   if (state.temperature === 0 && !state.naive)
     equation.push(",  ", ["temperature", "T → 0"]);
