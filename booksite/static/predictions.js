@@ -1,10 +1,13 @@
 // What a reader predicts is kept in this browser, shown again at the answer, and counted
 // in the list of chapters. Nothing is sent anywhere.
-(() => {
+"use strict";
+{
   const NAME = "transformers-piece-by-piece predictions";
-  const forms = /** @type {HTMLFormElement[]} */ ([
-    ...document.querySelectorAll("form.tl-predict"),
-  ]);
+  const forms = /** @type {NodeListOf<HTMLFormElement>} */ (
+    document.querySelectorAll("form.tl-predict")
+  );
+  const sidebar = document.querySelector(".bd-sidebar-primary");
+  const forget = document.createElement("button");
 
   /** Of each page: how many questions it asks, and what was predicted, by their keys. */
   let pages = read();
@@ -27,11 +30,15 @@
   }
 
   const here = () => pages[location.pathname]?.kept ?? {};
+  /** The field or the group of choices of a form. */
+  const field = (form) =>
+    /** @type {RadioNodeList} */ (form.elements.namedItem("said"));
 
   function showHere() {
     for (const form of forms) {
       const said = here()[form.dataset.prediction];
-      form.querySelector("input").value = said ?? "";
+      if (said) field(form).value = said;
+      else form.reset();
       form.querySelector("output").value = said ? "Kept: the answer shows it." : "";
     }
     const lines = document.querySelectorAll(".tl-predicted");
@@ -39,14 +46,9 @@
       const said = here()[line.dataset.of];
       line.hidden = !said;
       line.textContent = said ? `You predicted: ${said}` : "";
+      if (said) line.closest("details").open = true;
     }
   }
-
-  const sidebar = document.querySelector(".bd-sidebar-primary");
-  const forget = document.createElement("button");
-  forget.className = "tl-forget";
-  forget.textContent = "Forget my predictions";
-  sidebar?.append(forget);
 
   function showCounts() {
     for (const old of document.querySelectorAll(".tl-count")) old.remove();
@@ -69,22 +71,27 @@
     showCounts();
   }
 
-  for (const form of forms)
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const kept = { ...here() };
-      const said = form.querySelector("input").value.trim();
-      if (said) kept[form.dataset.prediction] = said;
-      else delete kept[form.dataset.prediction];
-      pages[location.pathname] = { of: forms.length, kept };
-      if (!Object.keys(kept).length) delete pages[location.pathname];
-      keep();
-      show();
-    });
+  function predict(event) {
+    event.preventDefault();
+    const form = event.target;
+    const kept = { ...here() };
+    const said = field(form).value.trim();
+    if (said) kept[form.dataset.prediction] = said;
+    else delete kept[form.dataset.prediction];
+    pages[location.pathname] = { of: forms.length, kept };
+    if (!Object.keys(kept).length) delete pages[location.pathname];
+    keep();
+    show();
+  }
+
+  for (const form of forms) form.addEventListener("submit", predict);
+  forget.className = "tl-forget";
+  forget.textContent = "Forget my predictions";
   forget.addEventListener("click", () => {
     pages = {};
     keep();
     show();
   });
+  sidebar?.append(forget);
   show();
-})();
+}

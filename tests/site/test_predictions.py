@@ -30,7 +30,10 @@ def test_every_question_has_a_field_and_most_an_answer_below_it(files) -> None:
         for one in marked:
             if one.name == "p":
                 assert one["data-of"] in seen, page
-                assert one.find_next("strong").get_text().startswith("Answer")
+                fold = one.parent
+                assert fold.name == "details", page
+                assert "open" not in fold.attrs, page
+                assert fold.summary.get_text().startswith("Answer"), page
             seen.add(one.get("data-prediction", ""))
         asked += len(keys)
         answered += len({one["data-of"] for one in marked if one.name == "p"})
@@ -38,15 +41,15 @@ def test_every_question_has_a_field_and_most_an_answer_below_it(files) -> None:
     assert answered > 0.95 * asked
 
 
-def test_a_prediction_is_shown_at_its_answer_and_forgotten_by_one_button(visit):
+def test_a_prediction_opens_its_answer_and_is_forgotten_by_one_button(visit):
     page = visit(PAGE)
     second = page.locator(FIELD).nth(1)
+    answer = page.get_by_text("No. The scores of")
+    expect(answer).to_be_hidden()
     second.fill(" never <b>pure</b> ")
     second.press("Enter")
     assert shown(page) == ["You predicted: never <b>pure</b>"]
-    words = "e => e.nextElementSibling.textContent"
-    after = page.locator(".tl-predicted:visible").evaluate(words)
-    assert after.startswith("Answer. No. The scores of")
+    expect(answer).to_be_visible()
 
     page.reload()
     assert shown(page) == ["You predicted: never <b>pure</b>"]
@@ -65,6 +68,29 @@ def test_a_prediction_is_shown_at_its_answer_and_forgotten_by_one_button(visit):
     assert page.evaluate("Object.keys(localStorage).join()").count("prediction") == 0
     page.reload()
     assert shown(page) == []
+
+
+def test_a_choice_is_kept_and_forgotten(visit) -> None:
+    page = visit(PAGE)
+    choice = page.get_by_role("radio", name="near 0.95")
+    choice.focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    assert shown(page) == ["You predicted: near 0.95"]
+    page.reload()
+    expect(choice).to_be_checked()
+    page.get_by_role("button", name="Forget my predictions").click()
+    expect(choice).not_to_be_checked()
+    assert shown(page) == []
+
+
+def test_without_scripts_an_answer_is_a_fold_and_no_field_is_seen(visit) -> None:
+    page = visit(PAGE, java_script_enabled=False)
+    expect(page.locator(FIELD).first).to_be_hidden()
+    answer = page.get_by_text("No. The scores of")
+    expect(answer).to_be_hidden()
+    page.get_by_text("Answer", exact=True).first.click()
+    expect(answer).to_be_visible()
 
 
 def test_an_emptied_field_forgets_its_prediction(visit) -> None:
