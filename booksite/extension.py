@@ -5,7 +5,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-PARTS = """assets bertviz code_links csp deeper footer formulas here images landing
+PARTS = """assets bertviz code_lines code_links csp deeper footer formulas here images landing
 launch markup not_found opengraph pages predictions scripts sitemap styles
 transformer""".split()
 

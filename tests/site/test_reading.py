@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import nbformat
 import pytest
 from page_audit import in_page
 from page_files import ORDER
@@ -56,6 +57,28 @@ def test_lines_of_text_are_as_long_as_the_eye_likes(visit) -> None:
     long = [letters / lines for letters, lines in lengths if lines > 3.5]
     assert len(long) > 10
     assert 60 < max(long) <= 78
+
+
+def test_long_lines_of_code_go_on_below_and_are_copied_as_they_are(visit) -> None:
+    page = visit(CHAPTER, (360, 740))
+    code = page.locator(".cell_input pre:visible")
+    texts = code.evaluate_all("all => all.map((pre) => pre.innerText.trim())")
+    notebook = nbformat.read(ROOT / CHAPTER.replace(".html", ".ipynb"), 4)
+    sources = {cell.source.strip() for cell in notebook.cells}
+    assert len(texts) > 20
+    assert {*texts} <= sources
+    wide = "all => all.filter((pre) => pre.scrollWidth > pre.clientWidth).length"
+    assert code.evaluate_all(wide) == 0
+    begins, goes_on = code.locator(".in1").evaluate_all(
+        """(lines) => lines.map((line) => {
+          const range = document.createRange();
+          range.selectNodeContents(line);
+          const [first, ...rest] = range.getClientRects();
+          const below = rest.find((box) => box.top > first.bottom - 2);
+          return below && [first.left, below.left];
+        }).find(Boolean)"""
+    )
+    assert goes_on > begins  # and the line begins with four blanks
 
 
 def test_map_leads_to_a_chapter_by_its_name_and_by_keyboard(visit) -> None:
