@@ -1,8 +1,11 @@
 """Images: one without words for those who cannot see it is an error of the build.
 
-They are fetched when they come near, into a place that is kept for them.
+They are fetched when they come near, into a place that is kept for them. A notebook's
+pictures become part of the page, and so take its typeface and its colors.
 """
 
+import re
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
@@ -39,10 +42,46 @@ def check_images(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def visit_image(self: HTML5Translator, node: nodes.image) -> None:
     """Write an image with its size in pixels, where the file tells it."""
-    size = get_image_size(Path(self.builder.srcdir, node["uri"]))
+    path = Path(self.builder.srcdir, node["uri"])
+    if path.suffix == ".svg" and path.parent.name == "jupyter_execute":
+        self.body.append(plot(path.read_text("utf-8"), path.stem[:6], node["alt"]))
+        raise nodes.SkipNode
+    size = get_image_size(path)
     HTML5Translator.visit_image(self, node)
     kept = 'width="{}" height="{}" '.format(*size) if size else ""
     self.body[-1] = self.body[-1].replace("<img ", f'<img loading="lazy" {kept}', 1)
+
+
+FOREIGN = re.compile(r"<(metadata|style)\b.*?</\1>|<!--.*?-->", re.DOTALL)
+HEAD = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt" (viewBox="[^"]*")')
+ID = re.compile(r'\sid="([^"]*)"')
+POINT = 4 / 3  # pixels
+FAMILY = re.compile(r"font-family: [^;\"]*;? ?")
+GRAY = "#7a7a7a"  # of book.mplstyle: legible, but not at its best, on white and black
+
+
+def plot(svg: str, name: str, alt: str) -> str:
+    """What Matplotlib drew, as an element that fits into a page with others.
+
+    Names in it begin with `name`, and those that nothing refers to are left out.
+    """
+    _, head, drawn = FOREIGN.sub("", svg).partition("<svg ")
+    size = HEAD.search(head + drawn)
+    assert size, "Matplotlib gives a picture its size first"
+    width, height = (round(POINT * float(side)) for side in size.groups()[:2])
+    drawn = drawn.partition(">")[2].replace("xlink:href", "href")
+
+    def named(one: re.Match[str]) -> str:
+        used = f'"#{one[1]}"' in drawn or f"url(#{one[1]})" in drawn
+        return f' id="{name}-{one[1]}"' if used else ""
+
+    drawn = ID.sub(named, drawn)
+    drawn = re.sub(r'(href="|url\()#', rf"\1#{name}-", drawn)
+    drawn = FAMILY.sub("", drawn).replace(GRAY, "currentColor")
+    return (
+        f'<svg class="tl-plot" role="img" aria-label="{escape(alt)}" '
+        f'width="{width}" height="{height}" {size[3]}>{drawn}'
+    )
 
 
 def setup(app: Sphinx) -> None:

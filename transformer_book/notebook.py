@@ -31,7 +31,7 @@ def setup(seed: int = 0) -> None:
     torch.set_printoptions(precision=2, sci_mode=False, linewidth=88)
     with resources.as_file(resources.files(__package__) / "book.mplstyle") as style:
         matplotlib.style.use(style)
-    set_matplotlib_formats("png", metadata={"Software": None})
+    set_matplotlib_formats("svg", metadata={"Creator": None, "Date": None})
 
 
 def device() -> torch.device:

@@ -136,7 +136,8 @@ def names_no_machine(notebook: NotebookNode) -> Complaints:
 def describes_its_pictures(notebook: NotebookNode) -> Complaints:
     for number, cell, output in outputs(notebook):
         alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
-        if "image/png" in output.get("data", {}) and not alt.strip():
+        kinds = output.get("data", {})
+        if any(kind.startswith("image/") for kind in kinds) and not alt.strip():
             yield (
                 f"cell {number}: a picture needs what it shows in the cell's metadata, "
                 '"mystnb": {"image": {"alt": "..."}}'
