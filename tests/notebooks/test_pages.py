@@ -131,6 +131,7 @@ ONE_EVENING = re.compile(r"^\*\*One evening\.\*\*.*", re.M)
 INTRO = (BOOK / "intro.md").read_text("utf-8")
 UNREAD = {"setup", "hide-cell", "hide-input", "remove-cell", "remove-input"}
 HEADING = re.compile(r"^#{1,3} (.*)$", re.M)
+COMMENT = re.compile(r"<!--.*?-->")
 
 
 def words(file: str) -> str:
@@ -173,7 +174,7 @@ def minutes_of_reading(file: str, until: str = "") -> float:
         if is_code:
             units, a_minute = sum(map(bool, text.splitlines())), 6
         else:
-            units, a_minute = len(text.split()), 230
+            units, a_minute = len(COMMENT.sub("", text).split()), 230
         if not heading.startswith("Deeper: "):
             minutes += units / a_minute
     return minutes
