@@ -172,10 +172,10 @@ def test_what_is_said():
         f"{COPIED} Before training, {GROUP} 7 of 27 words.": {"step": 0},
         "No word is looked up." + TRAINED: {"tokens": []},
         "1 word: the output copies row 3 of the table." + TRAINED: {"tokens": [3]},
-        "5 one-hot rows times W: in each sum, at least 28 of the 29 products are 0, so the "
-        "output is the same rows." + TRAINED: ONE_HOT,
-        "1 one-hot row times W: in each sum, at least 1 of the 2 products are 0, so the "
-        "output is the same rows.": TWO | ONE_HOT | {"tokens": [1]},
+        "5 one-hot rows times W: in each sum, at least 28 of the 29 products are 0, so "
+        "the output is the same rows." + TRAINED: ONE_HOT,
+        "1 one-hot row times W: in each sum, at least 1 of the 2 products are 0, so "
+        "the output is the same rows.": TWO | ONE_HOT | {"tokens": [1]},
         f"No word is looked up. {GROUP.capitalize()} 2 of 2 words.": TWO
         | {"groups": ["x", "x"], "tokens": []},
         TEN + NEAR_TEN: {"selected": [9, 1]},

@@ -205,7 +205,8 @@ def test_each_kind_of_cell_says_what_became_of_it():
         where = f"With{'' if cell[0] else 'out'} a cache: query {cell[1]} "
         assert sentence.startswith(where)
         assert said in sentence
-        assert sentence.endswith("score first computed in this step.") == (cell[1] == 12)
+        is_new = sentence.endswith("score first computed in this step.")
+        assert is_new == (cell[1] == 12)
 
 
 def test_what_is_left_out_and_a_short_room_are_said(answers):
