@@ -211,6 +211,9 @@ def pairs():
     """States of all kinds: rows held, both norms, models of one's own, odd texts."""
     made = [BlockFlow(selected=[r]) for r in (0, 1, 8)]
     made += [BlockFlow(), BlockFlow(residual="post"), BlockFlow("The method is cal")]
+    other = deepcopy(made[-2].stacks)
+    other["post"]["shares"][0] += 0.1
+    made.append(BlockFlow(residual="post", stacks=other))
     made += [BlockFlow(text) for text in ("a", "b c", "שלום \u202e", "</script>")]
     for residual in ("pre", "post"):
         made += [own_flow(residual=residual), own_flow(residual=residual)]
@@ -283,6 +286,15 @@ def turned(cosine):
     return figure
 
 
+def still(figure):
+    """The figure, with nothing added by the layer that is held."""
+    [row] = figure.selected
+    changes = [*figure.flow["changes"]]
+    changes[row - 1] = 0.0
+    figure.flow = figure.flow | {"changes": changes}
+    return figure
+
+
 def led_by(leaders):
     """The book's figure, with other tokens that lead the lens."""
     figure = BlockFlow()
@@ -309,7 +321,7 @@ def test_what_is_said():
         ),
         (
             led_by("abbcdxxxx"),
-            "* reads “a”, then “b”, then “d”; “x” leads from block 3's attention *",
+            "* reads “a”, then “b”, finally “d”; “x” leads from block 3's attention *",
         ),
         (
             led_by("aaaaaaaax"),
@@ -328,6 +340,7 @@ def test_what_is_said():
             "“nce” "
             "(95%), “d” (2%), “re” (1%).",
         ),
+        (still(BlockFlow(selected=[7])), "Block 4, attention, adds nothing to the *"),
         (turned(0.35), "* at 70°, partly along the stream *"),
         (turned(0.33), "* at 71°, nearly perpendicular to the *"),
         (turned(-0.33), "* at 109°, nearly perpendicular to the *"),

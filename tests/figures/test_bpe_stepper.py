@@ -141,8 +141,8 @@ def test_the_story_of_the_first_text():
     before, later, end = shown_all([BPEStepper(step=n) for n in (0, 11, MOST_MERGES)])
     assert before.sentence == (
         "Before any merge, 83 bytes are 83 tokens: 1.00 bytes per token. Next, the "
-        "most frequent pair, “e” + “n” (6 times; of 3 tied pairs, the one with the "
-        "smallest ids), becomes token 256, “en”."
+        "most frequent pair, “e” + “n” (6 times; of 3 tied pairs, the first by "
+        "left id, then right id), becomes token 256, “en”."
     )
     assert later.rows[0] == ["bytes", "", "", "", "", "", 83, "1.00"]
     assert later.rows[7] == ["merge 7: 262", "“tw”", "“enty”", 259, 258, 3, 51, "1.63"]

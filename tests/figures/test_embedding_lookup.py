@@ -172,10 +172,10 @@ def test_what_is_said():
         f"{COPIED} Before training, {GROUP} 7 of 27 words.": {"step": 0},
         "No word is looked up." + TRAINED: {"tokens": []},
         "1 word: the output copies row 3 of the table." + TRAINED: {"tokens": [3]},
-        "5 one-hot rows times W: in each sum, 28 of the 29 products are 0, so the "
-        "output is the same rows." + TRAINED: ONE_HOT,
-        "1 one-hot row times W: in each sum, 1 of the 2 products are 0, so the output "
-        "is the same rows.": TWO | ONE_HOT | {"tokens": [1]},
+        "5 one-hot rows times W: in each sum, at least 28 of the 29 products are 0, so "
+        "the output is the same rows." + TRAINED: ONE_HOT,
+        "1 one-hot row times W: in each sum, at least 1 of the 2 products are 0, so "
+        "the output is the same rows.": TWO | ONE_HOT | {"tokens": [1]},
         f"No word is looked up. {GROUP.capitalize()} 2 of 2 words.": TWO
         | {"groups": ["x", "x"], "tokens": []},
         TEN + NEAR_TEN: {"selected": [9, 1]},
@@ -392,6 +392,15 @@ def test_labels_stand_apart_and_the_chosen_one_beside_its_point():
         x, y = cloud["spots"][cloud["row"]]
         away = max(left - x, x - right, 0), max(top - y, y - bottom, 0)
         assert max(away) < 8.01
+
+
+def test_a_mark_of_two_groups_and_a_share_of_nearly_all_are_said_so():
+    rows = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 0.03]]
+    figure = EmbeddingLookup([*"abcde"], rows, groups=[*"vwxyz"])
+    job = {"state": figure.state(), "rooms": [680], "steps": [0]}
+    texts = {text["text"] for text in run_script(CLOUD, job)[0]["texts"]}
+    title = "plane with >99% of the final table’s variance"
+    assert {"v, …", "w", "x", "y", title} <= texts
 
 
 def test_signs_and_shades_have_a_legend_and_a_click_on_a_point_holds(live):

@@ -187,21 +187,21 @@ def ask_page(figures, packed=b"", **traits):
 
 FOUR = [[0, 0], [0, 1], [1, 2], [1, 3]]
 NAMED = "layer 0, head 0; layer 0, head 1; layer 1, head 2; layer 1, head 3"
-MOST = "Layer 0, head 2 attends most to the previous token"
-FOLLOWS = "layer 1, head 3 to the token after its earlier copy"
+MOST = "Highest score for the previous token: layer 0, head 2"
+FOLLOWS = "for the token after its earlier copy: layer 1, head 3"
 HELD = (
     "induction 0.88, previous token 0.06, entropy 0.48 nats. Switched off alone, it "
     "changes the loss from 0.07 to 0.29."
 )
 SAID = {
-    "With all 8 heads on, the loss on the second copy is 0.07 nats per token, 4.16 on "
-    f"the first. {MOST} (0.78), {FOLLOWS} (0.95).": {},
-    f"Off: {NAMED}. The loss on the second copy is 3.82 nats per token (0.07 with all "
-    f"heads on). {MOST} (0.78), {FOLLOWS} (0.93).": {"off": FOUR},
+    "With all 8 heads on, the loss on later copies is 0.07 nats per token, 4.16 on "
+    f"the first. {MOST} (0.78); {FOLLOWS} (0.95).": {},
+    f"Off: {NAMED}. The loss on later copies is 3.82 nats per token (0.07 with all "
+    f"heads on). {MOST} (0.78); {FOLLOWS} (0.93).": {"off": FOUR},
     "Off: layer 0, head 0; layer 0, head 1; layer 1, head 0; layer 1, head 2 and 1 "
-    "more. The loss on the second copy is 5.05 nats per token (0.07 with all heads "
+    "more. The loss on later copies is 5.05 nats per token (0.07 with all heads "
     "on). "
-    f"{MOST} (0.78), {FOLLOWS} (0.93).": {"off": [*FOUR, [1, 0]]},
+    f"{MOST} (0.78); {FOLLOWS} (0.93).": {"off": [*FOUR, [1, 0]]},
     f"With all 8 heads on, the loss is 3.89 nats per token. {MOST} (0.85).": {
         "ids": [5, 5, 6]
     },
@@ -309,6 +309,19 @@ def test_the_table_says_each_head_in_the_order_of_the_sort(pages):
 def test_the_sentence_in_full(computed):
     said = [answer["sentence"] for _, answer in computed]
     assert said[: len(SAID)] == list(SAID)
+
+
+def test_stored_scores_of_other_heads_are_said_to_be_so():
+    held = {}, {"selected": [1, 0]}, {"pair": [5, 4]}
+    states = [HeadsGrid().state() | {"off": [[1, 3]]} | state for state in held]
+    for answer in run_script(RUN, [states, True]):
+        assert ", not recomputed." in answer["sentence"]
+
+
+def test_no_induction_score_is_shown_where_nothing_repeats():
+    small = shown(HeadsGrid(ids=[5, 5, 6], sort="induction")).geometry["small"]
+    texts = [text[2] for thumb in small["thumbs"] for text in thumb["texts"]]
+    assert not {"induction", "0.00"} & {*texts}
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(pages, computed):
@@ -484,7 +497,7 @@ def test_the_lesson_a_head_is_switched_off_and_the_loss_jumps(live):
     assert label.endswith("no head is off: unknown")
     one = HeadsGrid(off=[[1, 3]])
     assert switch(page, 1, 3) == said_of(one)
-    assert "Off: layer 1, head 3. The loss on the second copy is 2.58" in said_of(one)
+    assert "Off: layer 1, head 3. The loss on later copies is 2.58" in said_of(one)
     label = losses(page).get_attribute("aria-label")
     assert label.endswith("layer 1, head 3 off: 2.58")
     assert page.locator("g.off").count() == 1

@@ -198,13 +198,15 @@ def test_each_kind_of_cell_says_what_became_of_it():
         ([1, 12, 3], "and the kept key 3 “"),
         ([1, 12, 12], "and key 12 “"),
         ([0, 2, 1], "computed 6 times so far."),
+        ([0, 12, 1], "their score first computed in this step."),
     )
     for cell, said in cells:
         sentence = said_of(KVCacheStepper(step=5, selected=cell))
         where = f"With{'' if cell[0] else 'out'} a cache: query {cell[1]} "
         assert sentence.startswith(where)
         assert said in sentence
-        assert sentence.endswith("computed in this step only.") == (cell[:2] == [1, 12])
+        is_new = sentence.endswith("score first computed in this step.")
+        assert is_new == (cell[1] == 12)
 
 
 def test_what_is_left_out_and_a_short_room_are_said(answers):
@@ -212,6 +214,7 @@ def test_what_is_left_out_and_a_short_room_are_said(answers):
     count = len(shipped().tokenizer.encode(PROMPTS[-1]))
     said = f"Prefill: both sides process the first {MOST} of {count} tokens, "
     assert page.sentence.startswith(said)
+    assert "Press Step" not in page.sentence  # where none may be left
     figure = KVCacheStepper()
     figure.sizes = {**figure.sizes, "max_len": 14}
     assert said_of(figure).startswith("Step 5 of 6: ")

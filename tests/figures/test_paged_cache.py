@@ -112,7 +112,7 @@ def test_the_sentence_is_about_the_selected_slot_or_all():
             "selected": [4, 0]
         },
         "Blocks. *block 15, is free: any*": {"selected": [7, 15], **alone},
-        "Reservations. Slot 16 is free: *": {"selected": [1, 0], **alone},
+        "*Slot 16 is free: no user has reserved it.": {"selected": [1, 0], **alone},
         "*Reservations: everybody is served. Blocks: every*": {"step": 250},
     }
     must_say((PagedCache(**state), said) for said, state in wanted.items())

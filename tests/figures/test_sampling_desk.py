@@ -179,7 +179,7 @@ def test_runs_of_four_that_came_before_are_repeats():
     assert made[1]["repeats"] == [False] * 4 + [True] * 4
 
 
-AFTER = "After “abc”, the most likely of 4 tokens is “␣t0” (40%)"
+AFTER = "After “abc”, the highest of 4 probabilities is that of “␣t0” (40%)"
 REST = "of the probability before the other"
 SAID = {
     f"{AFTER}. The model's distribution is unchanged.": {},
@@ -197,6 +197,8 @@ SAID = {
     f"{AFTER}; temperature 0.5 and top-p 0.8 make that 64%. 2 tokens remain; at "
     "temperature 0.5 they had 83% "
     f"{REST} 2 were cut off.": {"temperature": 0.5, "top_p": 0.8},
+    f"{AFTER}; temperature 1.004, top-p 0.999 and min-p 0.001 make that 40%. All 4 "
+    "tokens remain.": {"temperature": 1.004, "top_p": 0.999, "min_p": 0.001},
     "“␣t1” ranks 2 of 4: 30% before, 33% after.": {"held": 1, "top_k": 3},
     "“␣t3” ranks 4 of 4: 10% before, cut off by top-k.": {"held": 3, "top_k": 3},
     "“␣t1” ranks 2 of 4: 30% before, 30% after; drawn 35 times in 100 (30 expected).": {
@@ -209,11 +211,13 @@ SAID = {
 def test_the_sentence_in_full():
     logits, plain = [math.log(x) for x in (4, 3, 2, 1)], {"temperature": 1, "top_k": 0}
     must_say((own(logits, **plain | state), said) for said, state in SAID.items())
+    tied = own([0, 1, 1, 1], held=3)
+    assert said_of(tied).startswith("“␣t3” ranks 1 of 4: ")
 
 
 def test_the_end_of_a_text_begins_with_a_word():
     assert page_calls("sampling_desk/text", "tail", ENDS) == list(ENDS.values())
-    start = "After “…raised while handling”, the most likely of"
+    start = "After “…raised while handling”, the highest of"
     assert said_of(SamplingDesk(next(iter(ENDS)))).startswith(start)
 
 
@@ -254,7 +258,7 @@ def test_the_page_answers_and_writes_on_as_python_does(in_page):
         np.testing.assert_allclose(made["logits"], desk.logits, atol=2e-4)
         waits = desk.text != "The value of the"
         assert made["before"] == (
-            "This text needs the model, which is still loading." if waits else None
+            "This text needs the model, which is not loaded." if waits else None
         )
         if desk.trap and desk.temperature:
             assert made["said"] == trapped(desk)
@@ -335,7 +339,7 @@ def test_your_own_logits_drive_the_desk():
     desk.show(torch.tensor([0.0, math.log(3)]), [" no", " yes"])
     assert (desk.source, desk.drawn, desk.asked) == ("Python", [], [desk.text])
     assert shown(desk).geometry["after"] == pytest.approx([0.75, 0.25], abs=1e-4)
-    assert "the most likely of 2 tokens is “␣yes” (75%)" in said_of(desk)
+    assert "the highest of 2 probabilities is that of “␣yes” (75%)" in said_of(desk)
 
 
 def test_your_own_model_follows_the_text():
@@ -366,7 +370,10 @@ def test_controls_drive_the_desk():
     drive(desk, answer, text=text, heat=ipywidgets.FloatSlider(0.5, max=2))
     text.value = "abcd"
     assert (desk.text, desk.asked, desk.logits) == ("abcd", ["abcd"], [4, 0])
-    assert "After “abcd”, the most likely of 2 tokens is “a” (98%)" in said_of(desk)
+    assert (
+        "After “abcd”, the highest of 2 probabilities is that of “a” (98%)"
+        in said_of(desk)
+    )
 
 
 def type_text(page, text):
@@ -552,7 +559,7 @@ def test_without_weights_the_stored_state_stays(live):
     assert page.said() == said_of(SamplingDesk())
     assert page.push("Draw 100") == said_of(SamplingDesk(count=100))
     assert page.push("Draw 1").startswith(
-        "This text needs the model, which is still loading. "
+        "This text needs the model, which is not loaded. "
     )
     assert page.push("Greedy trap").endswith(WAITS)
     assert page.get_by_role("button", name="Draw 100").is_disabled()
@@ -566,9 +573,7 @@ def test_pythons_numbers_ask_for_no_model(visit, put):
     page.open_more()
     assert page.get_by_text("These numbers come from Python.").is_visible()
     assert is_off(page, "Greedy trap") == [True]
-    assert page.push("Draw 1").startswith(
-        f"Other texts need Python: run this figure in a notebook. {OTHERS}"
-    )
+    assert page.push("Draw 1").startswith(f"Other texts need Python's answer. {OTHERS}")
     assert not any("weights" in url for url in asked)
 
 
@@ -598,17 +603,22 @@ def test_a_phone_shows_what_is_to_be_tried(live):
 
 
 def test_the_line_of_the_cut_stands_below_what_stays(live):
-    page = live(SamplingDesk())
+    # 12 tokens remain; top-p cuts the next ones, and top-k had cut the last ones
+    logits = [0.0] * 12 + [-5 - i / 100 for i in range(28)]
+    both = own(logits, temperature=0.7, top_k=30, top_p=0.85)
+    page = live(SamplingDesk(), both)
+    page.wait_for_both()
+    assert page.get_by_text("✂ top-p").is_visible()
     for top_k in (1, 11, 12):  # of 12 lines
-        page.slider("top-k").fill(str(top_k))
+        page.slider("top-k").first.fill(str(top_k))
         page.said()
-        line = page.locator(".cut").bounding_box()["y"]
+        line = page.locator(".cut").first.bounding_box()["y"]
         last = page.locator("[data-row]").nth(top_k - 1).bounding_box()
         assert line >= last["y"] + last["height"] - 3
         assert page.get_by_text("✂ top-k").is_visible()
-    page.slider("top-k").press("End")
+    page.slider("top-k").first.press("End")
     page.said()
-    assert page.get_by_text("✂").count() == 0
+    assert page.get_by_text("✂").count() == 1  # of the other figure
     assert page.get_by_text("494 remain").is_visible()
 
 

@@ -142,7 +142,7 @@ ANGLES = [
 
 def test_the_angle_fits_the_product(live):
     benches = [ScoreBench(query, key) for query, key, *_ in ANGLES]
-    page = live(*benches, width=1280, height=9000)
+    page = live(*benches, ScoreBench(key=[0, 0]), width=1280, height=9000)
     answers = shown_all(benches)
     for nth, (_, _, score, angle, product) in enumerate(ANGLES):
         assert answers[nth].sentence.startswith(
@@ -154,7 +154,10 @@ def test_the_angle_fits_the_product(live):
         expect(figure.locator("text[data-part=score]")).to_have_text(product)
         tip = figure.get_by_role("slider", name="key vector")
         told = tip.get_attribute("aria-valuetext")
-        assert told.endswith(f"; {angle}° apart, score {score}")
+        assert told.endswith(f"; at an angle of {angle}°, score {score}")
+    tip = page.get_by_role("slider", name="key vector").last
+    told = tip.get_attribute("aria-valuetext")
+    assert told == "0.0 across, 0.0 up; one of them is 0, score 0.00"
 
 
 def test_what_is_equal_only_about_is_marked_so():

@@ -8,6 +8,7 @@ from figure_page import (
     edges,
     must_notice,
     must_say,
+    page_calls,
     refusals,
     said_of,
     shown,
@@ -214,7 +215,7 @@ SAID = [
         {"selected": [4]},
         "query, key, value, in each of 12 blocks, gives 3 × (1, 1024, 768): 1,771,776 "
         "parameters a block, 17% of all; 43.5 GFLOP in all, 15%; 113 MB of "
-        "activations.",
+        "activations in all.",
     ),
     (
         {"selected": [5]},
@@ -224,16 +225,17 @@ SAID = [
     # the lesson: scores grow with the square of the length
     (
         {"selected": [6]},
-        "* 0 parameters; 19.3 GFLOP in all, 7%; 604 MB of activations.",
+        "* 0 parameters; 19.3 GFLOP in all, 7%; 604 MB of activations in all.",
     ),
     (
         {"selected": [6], "length": 2048, "max_len": 2048},
-        "* 77.3 GFLOP in all, 12%; 2.42 GB of activations.",
+        "* 77.3 GFLOP in all, 12%; 2.42 GB of activations in all.",
     ),
     (
         {"selected": [13]},
         "up, in each of 12 blocks, gives (1, 1024, 3072): 2,362,368 parameters a "
-        "block, 23% of all; 58.0 GFLOP in all, 20%; 151 MB of activations.",
+        "block, 23% of all; 58.0 GFLOP in all, 20%; 151 MB of activations in "
+        "all.",
     ),
     (
         {"selected": [18], "tied": False},
@@ -352,6 +354,16 @@ def test_the_small_picture_is_what_pytorch_does(live, length, heads):
         )
         wrong = int((view != torch.arange(length)).sum())
         assert picture.locator("text", has_text="✗").count() == wrong
+
+
+def test_a_change_has_a_reason_only_where_it_is_one():
+    cases = {
+        "d 64 → 768, f 100 → 3072": {"d_ff": 100, "d_model": 64, "n_heads": 12},
+        "T 512 → 1024, P 2048 → 1024": {"length": 512, "max_len": 2048},
+    }
+    now = ShapeLedger().state()
+    asked = [(now | before, now) for before in cases.values()]
+    assert page_calls("shape_ledger/text", "changes", asked) == [*cases]
 
 
 def test_what_a_change_did_stands_under_the_fields(live):

@@ -147,10 +147,16 @@ SAID = [
     (NEAR | {"scores": [[4, -3], [0, 0]]}, "sums to 0.999, because the mask came"),
     (NEAR | {"scores": [[4, -4], [0, 0]]}, "sums to 0.9997, because the mask came"),
     (NEAR | {"scores": [[4, -12], [0, 0]]}, "sums to not quite 1, because the mask"),
-    (HOT | {"selected": [2, 1]}, " 1, by chance: the masked keys had no weight.|"),
+    (
+        HOT | {"selected": [2, 1]},
+        " 1, by chance: the masked keys had almost no weight.|",
+    ),
     (HOT | {"selected": [4, 1]}, "; the row sums to 1.|"),
-    (HOT, " cells are masked. By chance: the masked keys had no weight.|"),
-    (LUCK | {"selected": [0, 0]}, " 1, by chance: the masked keys had no weight.|"),
+    (HOT, " cells are masked. By chance: the masked keys had almost no weight.|"),
+    (
+        LUCK | {"selected": [0, 0]},
+        " 1, by chance: the masked keys had almost no weight.|",
+    ),
     (LUCK | {"selected": [1, 1]}, "because the mask came after the softmax.|"),
     (LUCK, "|1 of 2 rows sum to 1; 2 of 4 cells are masked.|"),
     (PAIR, "|2 of 2 rows sum to 1; 1 of 4 cells is masked.|"),
@@ -160,8 +166,9 @@ SAID = [
         DOWN | {"selected": []},
         "|0 of 5 rows sum to 1, and 5 columns do; 10 of 25 cells",
     ),
+    (DOWN | LATE, ", because softmax ran down the columns.|"),  # an open row
     (
-        DOWN | LATE,
+        DOWN | LATE | {"selected": [0, 0]},
         ", because softmax ran down the columns and the mask came after it.|",
     ),
     (DOWN | LATE | {"mask": np.ones((5, 5), bool)}, ": they sum to 1, rows need not.|"),
@@ -205,10 +212,11 @@ NAIVE = [
         PAIR | {"scores": [[-150] * 2] * 2},
         " exp underflows to 0 in float32, and 0 / 0 is",
     ),
+    (NEAR | {"scores": [[88.5] * 2] * 2}, "; the row sums to 0. Naive softmax fails"),
     (PAIR | {"scores": [[88.5] * 2] * 2}, "reaches 88.5, the sum overflows float32"),
     (
         PAIR | {"scores": [[1, 1], [-102, -103]]},
-        "loses digits here: score / T is at most -102, where float32 has few",
+        "loses digits here: score / T is at most -102, where float32 has fewer of",
     ),
     ({"temperature": 0}, "dividing by a temperature of 0 gives inf / inf or 0 / 0,"),
 ]

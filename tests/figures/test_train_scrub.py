@@ -173,8 +173,8 @@ ASKED = (
     "copy’s? "
     "Predict it before you train."
 )
-FELL = "second copy’s loss fell below half the first copy’s at step 420."
-NEVER = "second copy’s loss never fell below half the first copy’s."
+FELL = "second copy’s loss was below half the first copy’s by step 420."
+NEVER = "second copy’s loss was never below half the first copy’s."
 START = "0, 600, alike, 5.55, 5.79, 0, 7, 0.12, 0.10"
 FALLING = "390, 600, fall, 4.30, 2.93, 2, 7, 0.29, 0.40"
 END = "600, 600, repeats, 4.26, 0.44, 6, 7, 0.94, 0.89"
@@ -209,12 +209,12 @@ def test_the_sentence_in_full(state, numbers, said):
 
 
 RELATIONS = {
-    1: "attends 0% to “P” at position 1, the same token, one copy earlier.",
-    2: "attends 100% to “O” at position 2, what followed the same token in the first "
-    "copy.",
-    5: "attends 0% to “S” at position 5.",
-    8: "attends 0% to “T” at position 8, the previous token.",
-    9: "attends 0% to “P” at position 9, itself.",
+    1: "attends about 0% to “P” at position 1, the same token, one copy earlier.",
+    2: "attends about 100% to “O” at position 2, what followed the same token in "
+    "the first copy.",
+    5: "attends about 0% to “S” at position 5.",
+    8: "attends about 0% to “T” at position 8, the previous token.",
+    9: "attends about 0% to “P” at position 9, itself.",
     10: "may not attend to “O” at position 10, which comes later.",
 }
 

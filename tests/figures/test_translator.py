@@ -236,26 +236,26 @@ READ = (
     "wrote “ein”."
 )
 STEP_2 = (
-    "Step 2 comes next, after “ein”: the decoder attends 66% to “-” and 20% to “t” "
-    f"{BY_ALL}. Its most probable token: “und”, more than 99%."
+    "Step 2 comes next, after “ein”: the decoder attends about 66% to “-” and "
+    f"about 20% to “t” {BY_ALL}. Its most probable token: “und”, more than 99%."
 )
 SAID = {
-    READ.format("✓ correct", "66%, mean of 8 heads"): {},
+    READ.format("✓ correct", "about 66%, mean of 8 heads"): {},
     READ.format("✓ correct", "more than 99%, block 1, head 3"): {"head": [1, 3]},
-    READ.format("no rule here can check it", "47%, mean of 1 head"): {
+    READ.format("no rule here can check it", "about 47%, mean of 1 head"): {
         "answer": one_head()
     },
-    "Step 1 comes next, first: the decoder attends 66% to “one” and 28% to “-” "
-    f"{BY_ALL}. Its most probable token: “ein”, more than 99%.": {"step": 0},
+    "Step 1 comes next, first: the decoder attends about 66% to “one” and about "
+    f"28% to “-” {BY_ALL}. Its most probable token: “ein”, more than 99%.": {"step": 0},
     STEP_2: {"step": 1, "selected": [4]},
     "Step 2 wrote “und” (more than 99%; runner-up “hundert”, less than 1%), "
-    f"attending 66% to “-” and 20% to “t” {BY_ALL}.": {"selected": [1]},
-    "Step 1 wrote “ein” (more than 99%), attending 47% to “one” and 26% to “-” "
-    "(mean of 1 head).": {"answer": one_head(), "selected": [0]},
-    f"Step 3 wrote “zwan”, attending 63% to “wenty”, token 2 of 4 {BY_ALL}.": {
+    f"attending about 66% to “-” and about 20% to “t” {BY_ALL}.": {"selected": [1]},
+    "Step 1 wrote “ein” (more than 99%), attending about 47% to “one” and about 26% "
+    "to “-” (mean of 1 head).": {"answer": one_head(), "selected": [0]},
+    f"Step 3 wrote “zwan”, attending about 63% to “wenty”, token 2 of 4 {BY_ALL}.": {
         "selected": [2, 1]
     },
-    f"Step 2 comes next, attending 8% to “one”, token 4 of 4 {BY_ALL}.": {
+    f"Step 2 comes next, attending about 8% to “one”, token 4 of 4 {BY_ALL}.": {
         "step": 1,
         "selected": [1, 3],
     },

@@ -235,7 +235,7 @@ export function closeUp(geometry, pair) {
     texts: [...heads, ...lines.flatMap(textsOf)],
     width: flat ? 58 + (room + 1.3) * column : 40 + 3 * column,
     height: flat ? 80 : 24 + 20 * (room + 1),
-    rest: all > room ? `, the ${room} largest of ${all} dimensions` : "",
+    rest: all > room ? `, ${room} of ${all} dimensions` : "",
   };
 }
 

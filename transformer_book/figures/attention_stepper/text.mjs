@@ -37,14 +37,15 @@ function whole(geometry, i) {
   const { weights, tokens } = geometry;
   const best = weights[i]
     .map((w, j) => [w, j])
+    .filter(([w]) => w > 0)
     .sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const tied = best[2]?.[0] > best[1]?.[0] - 1e-9 ? ", among others" : "";
   const most = best
     .slice(0, 2)
-    .filter(([w]) => w > 0)
     .map(([w, j]) => `${quote(tokens[j])} (${percent(w)})`)
     .join(" and ");
   return (
-    `Query ${quote(tokens[i])} attends to ${most || "nothing"}; scores are divided ` +
+    `Query ${quote(tokens[i])} attends to ${most || "nothing"}${tied}; scores are divided ` +
     `by ${rootIs(geometry)}; ${masked(geometry, i)}.`
   );
 }

@@ -121,7 +121,7 @@ export default {
   title: "Attention, step by step",
   steps: [
     {
-      say: "Press Step until the softmax row fills. Which key gets the largest weight, and why?",
+      say: "Press Step until the softmax weights appear. Which key gets the largest weight, and why?",
     },
     {
       say: "Each row of the map is one query. Pick another row: which keys does that token attend to?",

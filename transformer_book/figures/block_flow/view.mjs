@@ -39,7 +39,7 @@ function drawRow({ children: [picture, cell] }, shape, label, is) {
 const ANGLES =
   "At 0°, a layer adds more of the same; at 90°, something new; beyond that, it partly subtracts.";
 const LENS =
-  "It reads each depth as if it were the last: the final norm and the unembedding turn the " +
+  "It reads each depth as if it were the last: any final norm and the unembedding turn the " +
   "stream into probabilities of the next token.";
 
 /** The stream: one tab stop, a row for each layer. */
@@ -130,7 +130,7 @@ export default {
       say: "Read down: each layer adds to one token's stream. Where does the final answer (bold) first lead?",
     },
     {
-      say: "Follow another token. Is its answer found in an earlier layer, or in a later one?",
+      say: "Follow another token, where you can. Is its answer found in an earlier layer, or in a later one?",
     },
     {
       say: "In the random stack below the sentence, switch to post-norm. Does the stream still grow?",

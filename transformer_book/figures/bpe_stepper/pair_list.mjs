@@ -77,7 +77,7 @@ export function pairList(ui) {
   const draw = (geometry) => {
     const { ranked, room } = geometry;
     shown = geometry.shown;
-    const many = `top ${ROWS} of ${ranked.length}; ties: smaller ids first`;
+    const many = `${ROWS} of ${ranked.length}; ties: by left id, then right`;
     const held = {
       geometry,
       locked: ui.locked(),

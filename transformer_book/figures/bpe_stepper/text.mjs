@@ -39,7 +39,8 @@ const STOP = `The figure stops at ${MOST_MERGES} merges.`;
 /** What is merged next, and why that pair. */
 function next({ step, now, ranked, tokens }) {
   const ties = ranked.filter(([, count]) => count === now.count).length;
-  const why = ties > 1 ? `; of ${ties} tied pairs, the one with the smallest ids` : "";
+  const why =
+    ties > 1 ? `; of ${ties} tied pairs, the first by left id, then right id` : "";
   const made = BYTES + step;
   return (
     `Next, the most frequent pair, ${both({ tokens }, now.pair)} ` +

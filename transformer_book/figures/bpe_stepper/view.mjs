@@ -61,7 +61,7 @@ const EQUATION = [
 
 function code(state) {
   const { step, now } = shownStep(state);
-  if (!now.pair) return ["# nothing to merge"];
+  if (!now.pair) return ["# no more merges"];
   return [
     ["words", "merge"],
     "(ids, ",
@@ -76,7 +76,7 @@ function drawWords(panel, geometry, pair) {
   const { tokens, frame, room } = geometry;
   const hidden = frame.hidden ? `; ${frame.hidden} more hidden` : "";
   const note = (what) =>
-    pair ? `top: now; bottom: ${what}merged${hidden}` : `nothing to merge${hidden}`;
+    pair ? `top: now; bottom: ${what}merged${hidden}` : `no merge${hidden}`;
   const name = pair?.map((id) => named(tokens[id])).join(" + ");
   const full = note(`with ${name} `);
   const shapes = { ...words(geometry, pair), width: room };

@@ -1,5 +1,5 @@
 // Where the rows stand as points of a plane, and their names. Pure: no DOM.
-import { line, range, scale, tokenText } from "../kit/index.mjs";
+import { line, percent, range, scale, tokenText } from "../kit/index.mjs";
 import { neighbors } from "./numbers.mjs";
 import { SIGN, mark, signs, text } from "./symbols.mjs";
 
@@ -61,7 +61,9 @@ function labels(spots, words, order, area) {
 /** What the marks of the plane mean: { d, class, shown, x, y }, on as many lines as needed. */
 function legend({ kinds, state: { groups }, frame: { plane: area } }, own) {
   const dots = [
-    ...kinds.slice(0, 4).map((kind, k) => [k, tokenText(kind, 12), ""]),
+    ...kinds
+      .slice(0, 4)
+      .map((kind, k) => [k, tokenText(kind, 12) + (kinds[k + 4] ? ", …" : ""), ""]),
     ...(kinds.length && groups.includes("") ? [[-1, "no group", "none"]] : []),
     [own, "selected; thick lines to its nearest", "on"],
   ];
@@ -108,7 +110,7 @@ const titles = ({ left, top }, share) => [
   text(
     left,
     top - 6,
-    `plane with ${Math.round(100 * share)}% of the final table’s variance`,
+    `plane with ${percent(share).replace("more than ", ">")} of the final table’s variance`,
     "quiet",
   ),
 ];

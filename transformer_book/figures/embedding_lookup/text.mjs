@@ -25,7 +25,7 @@ function outputText({ words, tokens, view }) {
       `${tokens.join(", ")} of the table.`
     );
   return (
-    `${plural(many, "one-hot row")} times W: in each sum, ${size - 1} of the ${size} products ` +
+    `${plural(many, "one-hot row")} times W: in each sum, at least ${size - 1} of the ${size} products ` +
     "are 0, so the output is the same rows."
   );
 }

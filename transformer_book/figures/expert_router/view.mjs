@@ -113,7 +113,7 @@ export default {
   title: "Expert router",
   steps: [
     {
-      say: "Each column is a token, sent to two of eight experts. Which experts do most of the work?",
+      say: "Each column is a token, sent to its top experts. Which experts do most of the work?",
     },
     {
       say: "This is the start of training. Drag the step: when do two experts pull ahead?",

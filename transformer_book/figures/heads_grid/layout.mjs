@@ -109,9 +109,9 @@ function later(n, left, top, cell, gap) {
 
 /** What stands below a thumbnail, on the second line. */
 function tagOf(geometry, head) {
-  const { state, score, alone } = geometry;
+  const { state, score, alone, period } = geometry;
   if (state.sort === "loss") return ["loss if off", alone(head)];
-  const said = SCORES.find(
+  const said = SCORES.slice(0, period ? 3 : 2).find(
     (one, i) =>
       one === state.sort || (state.sort === "place" && i && score(head, one) >= 0.5),
   );
@@ -192,7 +192,7 @@ const offText = (off) => (off[1] ? `${off.length} heads` : name(off[0]));
 
 /** The losses as bars below each other: [{ label, loss, strong, off }]. */
 function losses({ state, period, first, loss, inPlace }) {
-  const copy = period ? "second copy, " : "";
+  const copy = period ? "later copies, " : "";
   return [
     ...(period ? [{ label: "first copy, all heads on", loss: first }] : []),
     { label: `${copy}all ${inPlace.length} heads on`, loss: loss([]), strong: true },

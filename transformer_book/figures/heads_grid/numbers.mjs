@@ -9,7 +9,7 @@ export const SCORES = ["entropy", "previous", "induction"];
 const mean = (list) => sum(list) / list.length;
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const sorted = (off) => [...off].sort(([a, b], [c, d]) => a - c || b - d);
-const keyOf = (off) => sorted(off).join(";");
+export const keyOf = (off) => sorted(off).join(";");
 
 /** After how many tokens, two or more, a text repeats itself to its end; or 0. */
 export const periodOf = (ids) =>

@@ -1,6 +1,6 @@
 // What HeadsGrid says, in words, table and code. No DOM.
 import { number, percent, python, quote } from "../kit/index.mjs";
-import { UNIT, best, isOff } from "./numbers.mjs";
+import { UNIT, best, isOff, keyOf } from "./numbers.mjs";
 
 export const PLACES = {
   previous: "the previous token",
@@ -28,15 +28,16 @@ function overview(geometry) {
     loss,
     heads,
   } = geometry;
-  const copy = period ? " on the second copy" : "";
+  const copy = period ? " on later copies" : "";
   const before = best(geometry, "previous");
   let said =
-    `${capital(name(before))} attends most to ${PLACES.previous} ` +
+    `Highest score for ${PLACES.previous}: ${name(before)} ` +
     `(${scoreText(geometry, before, "previous")})`;
   if (period) {
     const head = best(geometry, "induction");
-    said += `, ${name(head)} to ${PLACES.induction} (${scoreText(geometry, head, "induction")})`;
+    said += `; for ${PLACES.induction}: ${name(head)} (${scoreText(geometry, head, "induction")})`;
   }
+  said += old(geometry);
   const on = lossText(loss([]));
   if (off.length)
     return (
@@ -49,6 +50,10 @@ function overview(geometry) {
   );
 }
 
+/** Says it where stored maps are of other heads that are off. */
+const old = ({ mapsOff, state: { off } }) =>
+  keyOf(mapsOff) === keyOf(off) ? "" : ", not recomputed";
+
 /** What a head's map looks like: "Layer 1, head 3: induction 0.95, ..." */
 export function headText(geometry, head) {
   const induction = geometry.period
@@ -56,7 +61,7 @@ export function headText(geometry, head) {
     : "";
   return (
     `${capital(name(head))}${isOff(geometry.state, head) ? ", off" : ""}: ${induction}previous token ` +
-    `${scoreText(geometry, head, "previous")}, entropy ${scoreText(geometry, head, "entropy")} nats.`
+    `${scoreText(geometry, head, "previous")}, entropy ${scoreText(geometry, head, "entropy")} nats${old(geometry)}.`
   );
 }
 
@@ -89,7 +94,7 @@ function pair(geometry, query, key) {
   // in units, as it is stored: the sentence stays when the model comes
   const weight = ([l, h]) => Math.round(UNIT * maps[l][h][query][key]) / UNIT;
   const gives = shown.map((head) => `${name(head)} gives it ${percent(weight(head))}`);
-  return `Query ${asks} and key ${answers}${placeOf(geometry, query, key)}: ${gives.join("; ")}.`;
+  return `Query ${asks} and key ${answers}${placeOf(geometry, query, key)}: ${gives.join("; ")}${old(geometry)}.`;
 }
 
 /** `active` is ["head", layer, head], ["pair", query, key] or null. */
@@ -177,7 +182,7 @@ function ofModel(geometry) {
     "with torch.no_grad(), ablate_heads(model, off):",
     "    logits = model(tokens)",
     'losses = F.cross_entropy(logits[0, :-1], tokens[0, 1:], reduction="none")',
-    `loss = losses[${period}:].mean()${period ? "  # of the second copy" : ""}`,
+    `loss = losses[${period}:].mean()${period ? "  # of later copies" : ""}`,
     ...(now === null ? [] : [near("loss", now)]),
     `off = ${byLayer(mapsOff)}  # as for the maps shown`,
     "with torch.no_grad(), ablate_heads(model, off), record_attention(model) as record:",

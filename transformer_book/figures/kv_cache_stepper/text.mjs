@@ -45,7 +45,7 @@ function overview(geometry) {
     return (
       `Prefill: both sides process the ${out ? `first ${length} of ${length + out} tokens` : "whole prompt"}, ${compact(fresh)} multiply-adds. ` +
       `Then one side discards everything; the other keeps the keys and values, ${kept}B. ` +
-      `Press Step: the next token is ${quote(geometry.said[0][0])}.`
+      `The next token is ${quote(geometry.said[0][0])}.`
     );
   return (
     `Step ${step} of ${most}: without a cache, all ${length} tokens are computed ` +
@@ -68,7 +68,7 @@ function cell({ first, step, texts }, side, row, column) {
     return `${where}: ${query} may not attend to ${key}: computed, then masked.`;
   if (side || born === step) {
     const kept = side && step && column < row ? "the kept " : "";
-    return `${where}: ${query} and ${kept}${key}, their score computed in this step only.`;
+    return `${where}: ${query} and ${kept}${key}, their score first computed in this step.`;
   }
   return `${where}: ${query} and ${key}, computed ${step - born + 1} times so far.`;
 }

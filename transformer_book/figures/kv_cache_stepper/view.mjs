@@ -124,7 +124,7 @@ export default {
   title: "Generating with and without a cache",
   steps: [
     {
-      say: "Press Step. Both sides write the same token: how many multiply-adds does each need?",
+      say: "Press Step. Both sides write a token: how many multiply-adds does each need?",
     },
     {
       say: "Pale keys and values are kept, not computed again. Go Back to step 0: what is the cache good for there?",

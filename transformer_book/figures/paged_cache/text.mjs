@@ -35,8 +35,7 @@ const tableOf = ({ pass }, id) => {
 
 function inReservation(at, slot) {
   const { users, token, fresh } = slot;
-  if (!users.length)
-    return `Slot ${at} is free: a user of the next batch may reserve it.`;
+  if (!users.length) return `Slot ${at} is free: no user has reserved it.`;
   const who = letter(users[0]);
   if (token < 0) return `Slot ${at} is reserved for user ${who}, and empty.`;
   return `Slot ${at}: token ${token} of user ${who}${fresh ? ", read in this pass" : ""}.`;

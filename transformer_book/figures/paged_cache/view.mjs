@@ -140,7 +140,7 @@ export default {
       say: "Both memories have 64 slots and serve the same queue. Press Step: where does the queue end first?",
     },
     {
-      say: "User A has just left. Who takes its 16 reserved slots? Which block is free now, and which are shared (+)?",
+      say: "User A has left. Who takes its 16 reserved slots? Which blocks are free now, and which are shared (+)?",
       set: { budget: 24, step: 3 },
     },
     {

@@ -142,11 +142,10 @@ export default {
   title: "Position lab",
   steps: [
     {
-      say: "The line marks the values of one position. Tap the next position: which curve changes more?",
-      set: { view: "curves" },
+      say: "With sinusoidal positions, in the view of curves, a line marks one position. Tap the next: which curve changes more?",
     },
     {
-      say: "The second sentence has the same words in another order, and no positions. Does any output change? Swap two words.",
+      say: "Both sentences have the same words, and no positions. Swap two words of the second: does any output change?",
       set: { view: "order", kind: "none" },
     },
     {

@@ -59,9 +59,9 @@ export function source(state) {
     JSON.stringify(now) !== JSON.stringify(asked) &&
     (state.source === MODEL
       ? (answer(state) ?? {
-          problem: "This text needs the model, which is still loading.",
+          problem: "This text needs the model, which is not loaded.",
         })
-      : { problem: "Other texts need Python: run this figure in a notebook." });
+      : { problem: "Other texts need Python's answer." });
   const [first, ...ids] = found.logits ? now : asked;
   return { logits, ...found, read: first + ids.map((id) => tokens[id]).join("") };
 }
@@ -196,7 +196,7 @@ function cutOff({ frame: { end, room }, cut, listed }, rest) {
   const text = {
     x: end - 4,
     y: y + (first < ROWS ? 13 : -11),
-    text: `✂ ${ends[first]}`,
+    text: `✂ ${cut.find(Boolean)}`,
     class: "strong",
     "text-anchor": "end",
     "data-part": "cut",

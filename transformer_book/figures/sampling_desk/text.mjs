@@ -5,8 +5,8 @@ import { filters, others } from "./numbers.mjs";
 
 /** What is on, with its value: "temperature 0.7", "top-k 8". */
 export const reshapers = (state) => [
-  ...(state.temperature === 1 ? [] : [`temperature ${short(state.temperature)}`]),
-  ...filters(state).map(([words, , value]) => `${words} ${short(value)}`),
+  ...(state.temperature === 1 ? [] : [`temperature ${short(state.temperature, 4)}`]),
+  ...filters(state).map(([words, , value]) => `${words} ${short(value, 4)}`),
 ];
 
 /** The end of a text, from a word on if one begins there. */
@@ -27,8 +27,8 @@ function overview(geometry) {
     ? `Of ${count} draws, ${drawn[0]} gave ${first} (${number(count * after[0], 0)} expected). `
     : "";
   const start =
-    `${draws}After ${quote(tail(read))}, the most likely of ${order.length} tokens is ` +
-    `${first} (${percent(before[0])})`;
+    `${draws}After ${quote(tail(read))}, the highest of ${order.length} probabilities is ` +
+    `that of ${first} (${percent(before[0])})`;
   const named = reshapers(state);
   const said = named.length
     ? `${start}; ${named.join(", ").replace(/,(?!.*,)/, " and")} ${named.length === 1 ? "makes" : "make"} that ` +
@@ -43,7 +43,7 @@ function staying({ state: { temperature }, order, cut, share }) {
   const stay = order.length - gone;
   const heat = [0, 1].includes(temperature)
     ? ""
-    : `at temperature ${short(temperature)} `;
+    : `at temperature ${short(temperature, 4)} `;
   return (
     `${stay} token${stay > 1 ? `s remain; ${heat}they` : ` remains; ${heat}it`} had ${percent(share)} ` +
     `of the probability before the other${gone > 1 ? ` ${gone} were` : " was"} cut off.`
@@ -73,7 +73,7 @@ function held({ state, order, before, after, cut, drawn }, place) {
       `(${number(state.count * after[place], 0)} expected)`
     : "";
   return (
-    `${quote(state.tokens[order[place]])} ranks ${place + 1} of ${order.length}: ` +
+    `${quote(state.tokens[order[place]])} ranks ${before.indexOf(before[place]) + 1} of ${order.length}: ` +
     `${percent(before[place])} before, ${now}${draws}.`
   );
 }

@@ -14,6 +14,12 @@ export function angle({ score, degrees }) {
   return `${one === "90.0" && Number(number(score)) ? number(degrees, 2) : one}°`;
 }
 
+/** How q and k lie, in words. */
+export const apart = (alignment) =>
+  Math.min(...alignment.lengths) > 0
+    ? `at an angle of ${angle(alignment)}`
+    : "one of them is 0";
+
 /** The live sentence; `active` is [0, key] or null. */
 export function sentence({ state, plain, scaled, alignment }, active) {
   if (active) {
@@ -24,13 +30,8 @@ export function sentence({ state, plain, scaled, alignment }, active) {
       `weight ${number(scaled.weights[j])}.`
     );
   }
-  const { score, lengths } = alignment;
-  const apart =
-    Math.min(...lengths) > 0
-      ? `at an angle of ${angle(alignment)}`
-      : "one of them is 0";
   return (
-    `q · k = ${number(score)}, ${apart}. At width ${state.width}, random scores have a standard ` +
+    `q · k = ${number(alignment.score)}, ${apart(alignment)}. At width ${state.width}, random scores have a standard ` +
     `deviation of ${number(plain.spread, 1)}, or ${number(scaled.spread, 1)} when divided by ${root(state)}. ` +
     `Averaged over ${COUNT} queries, the largest weight is ${percent(plain.largest)}, or ` +
     `${percent(scaled.largest)} when divided.`

@@ -1,7 +1,7 @@
 // The tip of a vector in the plane of ScoreBench.
 import { number, s, set } from "../kit/index.mjs";
 import { SPAN } from "./layout.mjs";
-import { angle } from "./text.mjs";
+import { apart } from "./text.mjs";
 
 const EDGE = 20 * SPAN;
 const MOVES = {
@@ -65,7 +65,7 @@ export function tip(ui, trait, letter, kind) {
     set(node, {
       transform: `translate(${at[0]} ${at[1]})`,
       "aria-valuenow": Math.round((Math.atan2(b, a) * 180) / Math.PI),
-      "aria-valuetext": `${number(a, 1)} across, ${number(b, 1)} up; ${angle(alignment)} apart, score ${number(alignment.score)}`,
+      "aria-valuetext": `${number(a, 1)} across, ${number(b, 1)} up; ${apart(alignment)}, score ${number(alignment.score)}`,
     });
   };
   return { node, draw };

@@ -40,7 +40,7 @@ function one(geometry, line) {
     (line.flops ? `${many ? " in all" : ""}, ${percent(flops / geometry.flops)}` : "");
   const keeps = line.view
     ? "a view, which copies nothing"
-    : `${compact(line.blocks * line.bytes, " ")}B of activations`;
+    : `${compact(line.blocks * line.bytes, " ")}B of activations${many ? " in all" : ""}`;
   const where = many ? `, in each of ${line.blocks} blocks,` : "";
   return `${line.name}${where} gives ${shapeText(line)}: ${has}; ${takes}; ${keeps}.`;
 }
@@ -79,10 +79,13 @@ export function changes(before, now) {
       ? ["sizes of another model"]
       : names.map((name) => `${LETTERS[name]} ${from[name]} → ${to[name]}`);
   if (from.tied !== to.tied) all.push(to.tied ? "now tied" : "no longer tied");
+  const rows =
+    to.length === to.max_len && to.length < from.length === to.max_len < from.max_len;
+  const four = [from, to].every(({ d_ff: f, d_model: d }) => f === 4 * d);
   const why = {
-    "length,max_len": "each position needs a row",
+    "length,max_len": rows && "each position needs a row",
     "d_model,n_heads": "all heads have the same width",
-    "d_model,d_ff": "f stays 4 d",
+    "d_model,d_ff": four && "f stays 4 d",
   }[names.filter((name) => name !== "d_ff" || names.length === 2).join()];
   return all.join(", ") + (why ? `: ${why}` : "");
 }

@@ -37,7 +37,7 @@ function naively({ state }, row) {
   const several = (list) => list.filter((x) => x > -Infinity).length > 1; // else 1
   const least = Math.min(...tops.filter((_, i) => several(lists[i])));
   if (least < -87.3)
-    return ` Naive softmax loses digits here: ${upTo(least)}, where float32 has few of them left.`;
+    return ` Naive softmax loses digits here: ${upTo(least)}, where float32 has fewer of them.`;
   return ` Naive softmax works here: ${up}, and exp overflows float32 only above 88.7.`;
 }
 
@@ -63,11 +63,10 @@ const goodColumns = ({ weights: all }) =>
 function reason(geometry, row) {
   const { state, sums } = geometry;
   if (!state.mask[row].some(Boolean)) return ""; // then it sums to 0 in any order
-  const late = state.order === "after" && !state.mask.flat().every(Boolean);
+  if (state.naive && naively(geometry, row).includes("fails")) return ""; // that is why
+  const late = state.order === "after" && !state.mask[row].every(Boolean);
   if (state.axis === "row")
-    return late && !state.mask[row].every(Boolean)
-      ? ", because the mask came after the softmax"
-      : "";
+    return late ? ", because the mask came after the softmax" : "";
   const all = goodColumns(geometry) === sums.length;
   const ends = all ? ": they sum to 1, rows need not" : "";
   return `, because softmax ran down the columns${late ? " and the mask came after it" : ends}`;
@@ -78,7 +77,7 @@ function rowSum(geometry, row) {
   const shown = sumText(sums[row], [2, 3, 4], "not quite 1").replace(/\.?0+$/, "");
   const total = `the row sums to ${shown}`;
   if (isLuck(geometry, row))
-    return `${total}, by chance: the masked keys had no weight.`;
+    return `${total}, by chance: the masked keys had almost no weight.`;
   if (!isOne(sums[row]))
     return `${total}${Number.isFinite(sums[row]) ? reason(geometry, row) : ""}.`;
   const others = sums.filter((x) => !isOne(x)).length;
@@ -102,7 +101,7 @@ export function sentence(geometry, active) {
       state.axis === "column" ? `, and ${goodColumns(geometry)} columns do` : "";
     return (
       `${good} of ${tokens.length} rows sum to 1${down}; ${masked(mask.flat(), "cell")}.` +
-      (luck ? " By chance: the masked keys had no weight." : "") +
+      (luck ? " By chance: the masked keys had almost no weight." : "") +
       remark(geometry)
     );
   }

@@ -9,8 +9,8 @@ function prediction({ state: { predicted: step, steps }, fall, answered }) {
   if (answered)
     return (
       `${step < 0 ? "The" : `You predicted step ${step}; the`} second copy’s loss ` +
-      `${fall < 0 ? "never fell" : "fell"} below half the first copy’s` +
-      `${fall < 0 ? "" : ` at step ${steps[fall]}`}.`
+      `was ${fall < 0 ? "never " : ""}below half the first copy’s` +
+      `${fall < 0 ? "" : ` by step ${steps[fall]}`}.`
     );
   if (step < 0) return QUESTION;
   return `You predict that the second copy becomes easy at step ${step}.`;
@@ -52,7 +52,7 @@ export const weight = ({ state, n, text }, [head, query, key]) => {
     [query - 1, ", the previous token"],
   ]);
   return (
-    `${start}attends ${maps[frame][head][query][key]}% to ${quote(text[key])} at position ` +
+    `${start}attends about ${maps[frame][head][query][key]}% to ${quote(text[key])} at position ` +
     `${key}${relations.get(key) ?? ""}.`
   );
 };

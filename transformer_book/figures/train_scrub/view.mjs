@@ -119,7 +119,7 @@ export default {
       say: "Now train: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
     },
     {
-      say: "Compare the two heads below the sentence. Which is ready first, and for which does the loss wait?",
+      say: "Compare the scores of the two heads below the sentence. How do they rise as the loss of the copy falls?",
     },
   ],
   keys: "; on the mark, arrows move your prediction",

@@ -16,6 +16,9 @@ const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 export const share = (x) =>
   percent(x).replace("more than", ">").replace("less than", "<");
 
+/** A weight, which is stored with few digits. */
+const about = (x) => percent(x).replace(/^\d/, "about $&");
+
 /** Whose weights are shown. */
 export const headsOf = (head, weights) =>
   head.length
@@ -35,7 +38,7 @@ function attention({ shares, answer: { source }, heads }, r) {
   const two = shares[r].map((share, c) => [share, c]).sort((a, b) => b[0] - a[0]);
   const all = two
     .slice(0, 2)
-    .map(([share, c]) => `${percent(share)} to ${quote(source[c])}`);
+    .map(([share, c]) => `${about(share)} to ${quote(source[c])}`);
   return `${all.join(" and ")} (${heads})`;
 }
 
@@ -47,7 +50,7 @@ function overview({ answer, shares: [first], heads }) {
     `(${plural(source.length, "token")}, all read at once) became ` +
     `${quote(translation, 80)}: ${verdict(answer)}. ` +
     `Step 1 attended most to token ${most + 1}, ${quote(source[most])} ` +
-    `(${percent(first[most])}, ${heads}), and wrote ${quote(target[0])}.`
+    `(${about(first[most])}, ${heads}), and wrote ${quote(target[0])}.`
   );
 }
 
@@ -77,7 +80,7 @@ export function cellSentence(
   const wrote =
     r < shown ? `wrote ${quote(target[r])}, attending` : "comes next, attending";
   return (
-    `Step ${r + 1} ${wrote} ${percent(shares[r][c])} to ${quote(source[c])}, token ${c + 1} ` +
+    `Step ${r + 1} ${wrote} ${about(shares[r][c])} to ${quote(source[c])}, token ${c + 1} ` +
     `of ${source.length} (${heads}).`
   );
 }
