@@ -57,7 +57,16 @@ HEAD = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt" (viewBox="[^"]*")')
 ID = re.compile(r'\sid="([^"]*)"')
 POINT = 4 / 3  # pixels
 FAMILY = re.compile(r"font-family: [^;\"]*;? ?")
-GRAY = "#7a7a7a"  # of book.mplstyle: legible, but not at its best, on white and black
+# The colors of book.mplstyle are the page's; on a dark ground it has others.
+COLORS = {
+    "#7a7a7a": "currentColor",
+    "#6b6b6b": "currentColor",
+    "#0072b2": "var(--tl-query)",
+    "#c2510a": "var(--tl-key)",
+    "#00795a": "var(--tl-value)",
+    "#8a4b9e": "var(--tl-position)",
+}
+COLOR = re.compile("|".join(COLORS))
 
 
 def plot(svg: str, name: str, alt: str) -> str:
@@ -77,7 +86,7 @@ def plot(svg: str, name: str, alt: str) -> str:
 
     drawn = ID.sub(named, drawn)
     drawn = re.sub(r'(href="|url\()#', rf"\1#{name}-", drawn)
-    drawn = FAMILY.sub("", drawn).replace(GRAY, "currentColor")
+    drawn = COLOR.sub(lambda one: COLORS[one[0]], FAMILY.sub("", drawn))
     return (
         f'<svg class="tl-plot" role="img" aria-label="{escape(alt)}" '
         f'width="{width}" height="{height}" {size[3]}>{drawn}'

@@ -102,9 +102,9 @@ FLAT |= {"without": [[[1, 0], [1, 0]]] * 2, "balanced": [[[1, 0], [0, 1]]] * 2}
 
 def test_sentences_of_special_states():
     wanted = {
-        "Step 5, without the balancing loss: expert 0 gets 100% of the 2 choices, and "
-        "expert 1 nothing. The balancing loss would be 1.46; even is 1.00. With room "
-        "for 2 each, 0 are dropped.": {},
+        "Step 5, without the balancing loss: expert 0 gets 100% of the 2 "
+        "assignments, and expert 1 nothing. The balancing loss would be 1.46; even is "
+        "1.00. With room for 2 each, 0 are dropped.": {},
         "Token “b” at position 1: expert 0 has a probability of 73% and is its first "
         "choice, with weight 1.00, but the expert is full: the choice is dropped.": {
             "capacity": 0.5,
@@ -112,7 +112,7 @@ def test_sentences_of_special_states():
         },
         "Token “a” at position 0: expert 1 has a probability of 27% and is not "
         "chosen.": {"balance": True, "selected": [1, 0]},
-        "*experts 0 and 1 get each 50% of the 2 choices.*": {"balance": True},
+        "*experts 0 and 1 get each 50% of the 2 assignments.*": {"balance": True},
     }
     must_say((ExpertRouter(**FLAT | state), said) for said, state in wanted.items())
 

@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
-from booksite.images import plot
+from booksite.images import COLORS, plot
 
 ALT = 'A line rises from "zero" to one & more.'
 STYLE = resources.files("transformer_book") / "book.mplstyle"
@@ -44,7 +44,14 @@ def test_names_are_its_own_and_lead_somewhere(drawn: str) -> None:
 def test_its_words_take_the_page_s_typeface_and_color(drawn: str) -> None:
     inline = plot(drawn, "ab", ALT)
     assert "font-family" not in inline
-    assert "#7a7a7a" not in inline
+    style = mpl.rc_params_from_file(str(STYLE))
+    cycle = [
+        f"#{color.lower()}" for color in style["axes.prop_cycle"].by_key()["color"]
+    ]
+    for color in (style["text.color"].lower(), *cycle):
+        assert color in COLORS
+        assert color not in inline
+    assert "stroke: var(--tl-query)" in inline
     assert "<style" not in inline  # it would hold for the whole page
     texts = BeautifulSoup(inline, "html.parser").select("text")
     assert "0.5" in [text.get_text() for text in texts]

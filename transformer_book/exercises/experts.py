@@ -128,7 +128,7 @@ BALANCE = Exercise(
         "that is the mean over the experts: take the sum, times n_experts": _is(
             (LOAD * MEANS).mean()
         ),
-        "the load is a share of all choices: divide the counts by their sum, "
+        "the load is a share of all assignments: divide the counts by their sum, "
         "tokens times top_k": _is(8 * (LOAD * MEANS).sum()),
         "these are counts: divide them by their sum, tokens times top_k": _is(
             56 * (LOAD * MEANS).sum()

@@ -101,7 +101,7 @@ BALANCE = Cases(
     wrong=[
         ({"n_experts * (load": "(load"}, "n_experts is missing"),
         ({").sum()": ").mean()", "n_experts * (load": "(load"}, "take the sum"),
-        ({COUNTS: "load = counts / len(routing.experts)"}, "share of all choices"),
+        ({COUNTS: "load = counts / len(routing.experts)"}, "share of all assignments"),
         ({COUNTS: "load = counts"}, "these are counts"),
         ({"experts.flatten()": "experts[:, 0]"}, "first choice"),
         (load_alone, "the load is squared"),

@@ -36,7 +36,7 @@ class ExpertRouter(RoundedFigure):
 
     `balance` says which run is shown, at step number `frame`. Each token goes to
     `top_k` experts. An expert takes `capacity` (0.5 to 4) times its even share of the
-    choices, rounded up; then it drops tokens, the last ones first. `selected` is
+    assignments, rounded up; then it drops tokens, the last ones first. `selected` is
     [expert, token] or [].
     """
 

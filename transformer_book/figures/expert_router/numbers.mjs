@@ -11,7 +11,7 @@ const largest = (row, k) =>
     .sort((a, b) => row[b] - row[a] || a - b)
     .slice(0, k);
 
-/** For each token and its choices: whether the expert still had room, tokens in order. */
+/** For each token and its experts: whether each still had room, tokens in order. */
 function admitted(chosen, nExperts, slots) {
   const taken = Array(nExperts).fill(0);
   return chosen.map((experts) => experts.map((expert) => taken[expert]++ < slots));

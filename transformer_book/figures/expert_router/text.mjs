@@ -24,7 +24,7 @@ function overview({ state, counts, n, loads, loss, slots, dropped }) {
   return (
     `Step ${steps[frame]}, ${balance ? "with" : "without"} the balancing loss: ` +
     `${named(busy)} ${gets} ${busy.length === 1 ? "" : "each "}${percent(loads[busy[0]])} of the ` +
-    `${n * k} choices${none}. The balancing loss would be ${number(loss)}; even is 1.00. ` +
+    `${n * k} assignments${none}. The balancing loss would be ${number(loss)}; even is 1.00. ` +
     `With room for ${slots} each, ${dropped} ${dropped === 1 ? "is" : "are"} dropped.`
   );
 }
@@ -50,7 +50,7 @@ export const sentence = (geometry, active) =>
 
 export const table = ({ counts, loads, means, slots }) => ({
   caption: "Experts: how often they are chosen, and what does not fit",
-  header: ["expert", "choices", "load", "mean probability", "dropped"],
+  header: ["expert", "assignments", "load", "mean probability", "dropped"],
   rows: counts.map((count, i) => [
     i,
     count,
