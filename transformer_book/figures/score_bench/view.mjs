@@ -134,8 +134,10 @@ function build(ui) {
   const parts = [onePair(ui), random(ui), manyScores()];
   const [pair, drawn, many] = parts.map(({ node }) => node);
   pair.classList.add("after");
+  const size = width(ui);
+  size.classList.add("go");
   return {
-    controls: [width(ui)],
+    controls: [size],
     more: [
       ui.button({
         label: "Draw again",
