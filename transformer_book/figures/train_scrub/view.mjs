@@ -116,7 +116,7 @@ export default {
       say: "Random letters are read twice. When does the second copy get easy? Drag ? there, then press Step.",
     },
     {
-      say: "Now train: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
+      say: "Now train further: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
     },
     {
       say: "Compare the two heads below the sentence. Which is ready first, and for which does the loss wait?",
