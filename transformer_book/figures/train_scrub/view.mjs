@@ -119,7 +119,7 @@ export default {
       say: "Now train further: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
     },
     {
-      say: "Compare the two heads below the sentence. Which is ready first, and for which does the loss wait?",
+      say: "Compare the curves of the two head scores. Which head is ready first, and for which does the loss wait?",
     },
   ],
   keys: "; on the mark, arrows move your prediction",
