@@ -522,7 +522,7 @@ def test_the_lesson_look_then_write(live):
         tops.add(foot.bounding_box()["y"])
     assert page.push("Step") == said_of(Translator())
     assert off(page) == ["All"]
-    assert page.button("Step").count() == 0  # there is none; the same button starts over
+    assert page.button("Step").count() == 0  # the same button starts over
     assert result(page) == "twenty-one → einundzwanzig ✓ correct"
     assert page.push("Back").startswith("Step 5 comes next, after “zig”")
     page.push("Step")
