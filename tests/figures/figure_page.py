@@ -43,7 +43,7 @@ FIT = """() => {
     .map((node) => node.getBoundingClientRect()).filter((box) => box.height)
     .sort((one, other) => one.top - other.top)[0];
   const go = seen(".controls > :not(details)");
-  return [go.top - top, seen(".picture .panel").bottom - top + seen(".say").height];
+  return [go.top - top, seen(".picture").bottom - top + seen(".say").height];
 }"""
 # What is pressed and is lower than `least` pixels, or too narrow.
 SMALL_TARGETS = """(least) => {

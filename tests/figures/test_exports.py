@@ -188,7 +188,7 @@ def fails(lines):
         exec("\n".join(lines), {})
     except AssertionError:
         return True
-    except (IndexError, NameError, SyntaxError, ValueError):  # the parts do not fit
+    except (IndexError, NameError, RuntimeError, SyntaxError, ValueError):  # no fit
         return False
     return False
 

@@ -62,7 +62,7 @@ done(states.map((state) => ({
 })));
 """
 BOXES = "all => all.map((text) => text.getBoundingClientRect().toJSON())"
-SORTS = ("place", "entropy", "previous", "induction", "loss")
+SORTS = ("layer", "entropy", "previous", "induction", "loss")
 
 
 def config(**sizes):
@@ -286,7 +286,7 @@ def in_order(figure, scores, alone):
     def rank(head):
         i, j = head
         entropy, previous, *induction = scores[i][j]
-        ranks = {"place": 0, "entropy": entropy, "previous": -previous}
+        ranks = {"layer": 0, "entropy": entropy, "previous": -previous}
         ranks |= {"induction": -sum(induction), "loss": -alone[i][j]}
         return ranks[figure.sort]
 

@@ -48,6 +48,18 @@ LOST = """async (keys) => {
   }
   return lost;
 }"""
+# How high each control is, and how large its letters: the main one's, and all others'.
+SIZES = """() => {
+  const controls = document.querySelector(".tl-live").shadowRoot
+    .querySelector(".controls");
+  const parts = ":is(button, select, summary, input:not([type=radio]), .options)";
+  const sizes = { main: [], others: [] };
+  for (const node of controls.querySelectorAll(parts)) {
+    const { height } = node.getBoundingClientRect();
+    const letters = parseFloat(getComputedStyle(node).fontSize);
+    if (height) sizes[node.closest(".go") ? "main" : "others"].push([height, letters]);
+  }
+  return sizes; }"""
 ENDS = [["Home", True], ["End", True]]
 DOWN = [ENDS[0], *[["ArrowDown", False]] * 9, ENDS[1]]
 
@@ -57,6 +69,7 @@ def test_a_figure_is_seen_whole_and_used_on_a_phone(live, example):
     control, end = page.evaluate(FIT)
     assert end - control <= 640
     assert end <= 800  # with the steps
+    the_main_control_is_the_largest(page)
     page.open_more()
     the_sentence_is_in_sight_while_a_control_is_used(page)
     page.push("Reset")
@@ -73,6 +86,15 @@ def test_a_figure_is_seen_whole_and_used_on_a_phone(live, example):
     assert page.evaluate(LOST, DOWN) == []
     page.set_viewport_size({"width": 360, "height": 150})
     assert page.evaluate(LOST, ENDS) == []
+
+
+def the_main_control_is_the_largest(page):
+    """There is one, and no other control is as high or has as large letters."""
+    sizes = page.evaluate(SIZES)
+    ((height, letters),) = sizes["main"]
+    for other_height, other_letters in sizes["others"]:
+        assert height >= other_height + 4
+        assert letters > other_letters
 
 
 def the_sentence_is_in_sight_while_a_control_is_used(page):

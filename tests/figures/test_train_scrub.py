@@ -170,12 +170,12 @@ STEP = (
 )
 ASKED = (
     "At which step does the second copy become easy, its loss below half the first "
-    "copy’s? "
-    "Predict it before you train."
+    "copy’s? Predict it first."
 )
 FELL = "second copy’s loss was below half the first copy’s by step 420."
 NEVER = "second copy’s loss was never below half the first copy’s."
 START = "0, 600, alike, 5.55, 5.79, 0, 7, 0.12, 0.10"
+BEGIN = "100, 600, alike, 4.16, 4.15, 0, 7, 0.13, 0.10"
 FALLING = "390, 600, fall, 4.30, 2.93, 2, 7, 0.29, 0.40"
 END = "600, 600, repeats, 4.26, 0.44, 6, 7, 0.94, 0.89"
 SMALL = "7, 7, slow gain, 2.00, 1.50, 1, 1, 0.36, 0.29"
@@ -184,9 +184,10 @@ SMALL = "7, 7, slow gain, 2.00, 1.50, 1, 1, 0.36, 0.29"
 @pytest.mark.parametrize(
     ("state", "numbers", "said"),
     [
-        ({}, START, f"{ASKED} {STEP}"),
+        ({}, BEGIN, f"{ASKED} {STEP}"),
+        ({"frame": 0}, START, f"{ASKED} {STEP}"),
         (
-            {"predicted": 0},
+            {"frame": 0, "predicted": 0},
             START,
             f"{STEP} You predict that the second copy becomes easy at step 0.",
         ),
@@ -461,7 +462,7 @@ def drawn_to(page):
 
 def test_the_reader_predicts_then_looks(live):
     page = live(TrainScrub())
-    hidden = page.get_by_text("hidden until you train", exact=True)
+    hidden = page.get_by_text("hidden until you train further", exact=True)
     answer = page.locator("text=420: below half the first copy")
     assert (hidden.count(), answer.count()) == (1, 0)
     tip = page.locator(".steps").text_content()
@@ -514,7 +515,7 @@ def test_the_line_of_the_prediction_ends_at_the_words_it_would_cross(live):
     page = live(TrainScrub(predicted=300))
     future = page.locator(".future").first
     ground = future.evaluate("(node) => getComputedStyle(node).fill")
-    text = page.locator(".over", has_text="hidden until you train")
+    text = page.locator(".over", has_text="hidden until you train further")
     order, width, stroke = text.evaluate(STROKE)
     assert order.startswith("stroke")
     assert width >= 6
@@ -522,7 +523,7 @@ def test_the_line_of_the_prediction_ends_at_the_words_it_would_cross(live):
 
 
 def test_the_future_is_hidden_and_the_past_stays(live):
-    page = live(TrainScrub())
+    page = live(TrainScrub(frame=0))
     page.locator("summary", has_text="Data table").click()
     rows = page.locator(".tl-live tr")
     expect(rows).to_have_count(2)
@@ -539,7 +540,7 @@ def test_the_future_is_hidden_and_the_past_stays(live):
     slider(page).focus()
     page.press("End")
     assert page.button("Step").is_disabled()
-    assert page.push("Reset") == said_of(TrainScrub())
+    assert page.push("Reset") == said_of(TrainScrub(frame=0))
     assert drawn_to(page) == starts
 
 
@@ -568,7 +569,7 @@ def test_a_drag_moves_the_step_and_above_the_curves_the_prediction(live, width):
     at = partial(place, page)
     drag(page, at(0, 34), at(200, 34), at(300, 110))
     assert is_about(page, 300)
-    assert page.said().startswith("Step 0 of 600")
+    assert page.said().startswith("Step 100 of 600")
     there, end = drag(page, at(40, 90), at(441, 90), at(900, 90))
     assert there.startswith("Step 440 of 600")
     assert end.startswith("Step 600 of 600")

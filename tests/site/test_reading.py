@@ -23,7 +23,8 @@ def test_the_first_screen_has_a_model_at_work(visit, size: tuple[int, int]) -> N
     page = visit("intro.html", size)
     page.locator("[data-figure][data-mounted]").wait_for()
     figure = page.locator("[data-figure]")
-    written = figure.get_by_text("einundzwanzig", exact=True)
+    written = figure.locator(".said")
+    assert written.inner_text() == "einund"
     assert written.bounding_box()["y"] < 0.75 * size[1]
     lines = figure.locator("svg [data-part=weights]").first.bounding_box()
     assert lines["y"] + lines["height"] < size[1]
@@ -32,10 +33,13 @@ def test_the_first_screen_has_a_model_at_work(visit, size: tuple[int, int]) -> N
         assert what in said
     ways = page.locator("article").get_by_role("link", name="one evening")
     assert ways.first.bounding_box()["y"] < 0.6 * size[1]
-    field = page.get_by_role("textbox", name="English number")
-    field.fill("345")
-    field.press("Enter")
-    figure.get_by_text("dreihundertfünfundvierzig", exact=True).wait_for()
+    step = page.get_by_role("button", name="Step", exact=True)
+    step.click()
+    assert written.inner_text() == "einundzwan"
+    page.get_by_role("textbox", name="English number").fill("345")
+    figure.locator(".said", has_text="drei").wait_for()
+    step.click(click_count=6)
+    assert written.inner_text() == "dreihundertfünfundvierzig"
 
 
 def test_cards_show_their_chapters_figures_to_the_eye_alone(visit) -> None:

@@ -54,17 +54,17 @@ function build(ui) {
     hover: ui.hover,
     lock: ui.lock,
   });
+  const temperature = ui.slider({
+    label: "Temperature",
+    trait: "temperature",
+    min: 0.1,
+    max: 3,
+    step: 0.1,
+    format: (value) => number(value, 1),
+  });
+  temperature.classList.add("go");
   return {
-    controls: [
-      ui.slider({
-        label: "Temperature",
-        trait: "temperature",
-        min: 0.1,
-        max: 3,
-        step: 0.1,
-        format: (value) => number(value, 1),
-      }),
-    ],
+    controls: [temperature],
     formula,
     picture: [box.node],
     draw(geometry) {

@@ -124,7 +124,7 @@ export default {
       say: "Press Step until the softmax weights appear. Which key gets the largest weight, and why?",
     },
     {
-      say: "Each row of the map is one query. Pick another row: which keys does that token attend to?",
+      say: "In All queries, each row is one query. Pick another row: which keys does that token attend to?",
       set: { step: LAST - 1 },
     },
     {

@@ -32,7 +32,7 @@ export function promptField(ui) {
 export function tokenChoice(ui) {
   const options = h("span", { class: "options" });
   const legend = h("legend", { class: "name" });
-  const node = h("fieldset", { class: "control choice tokens" }, legend, options);
+  const node = h("fieldset", { class: "control choice tokens go" }, legend, options);
   /** The line fades out where tokens are out of sight. */
   const ends = () => {
     const { scrollLeft: from, clientWidth: room, scrollWidth: all } = options;

@@ -133,7 +133,7 @@ export default {
       say: "Follow another token, where you can. Is its answer found in an earlier layer, or in a later one?",
     },
     {
-      say: "In the random stack below the sentence, switch to post-norm. Does the stream still grow?",
+      say: "Further down, switch the stack of random blocks to post-norm. Does its stream still grow?",
       set: { residual: "pre" },
     },
   ],

@@ -52,6 +52,7 @@ export function ownWords(ui) {
       return { tokens: readWords(text, words).tokens, selected: [] }; // what is typed is shown
     },
   });
+  input.classList.add("go");
   ui.bind(({ words }) =>
     set(note, { text: answer(readWords(isTyped ? draft : "", words)) }),
   );

@@ -165,7 +165,7 @@ export default {
       say: "Type other words. Each word copies its row of the table W: which rows do you get?",
     },
     {
-      say: "Drag Training, if shown, to the start and back. Which words move close to the one that is held?",
+      say: "Drag Training, if shown, to the start and back. Which words move close to the pinned one?",
       set: ({ words }) => ({ selected: [Math.max(0, words.indexOf("ten")), 0] }),
     },
     {

@@ -80,19 +80,18 @@ function build(ui) {
     from: (active) => active,
   });
   svg.append(grid.node);
-  return {
-    controls: [
-      ui.choice({
-        label: "Balancing loss",
-        options: [
-          ["off", "off"],
-          ["on", "on"],
-        ],
-        get: ({ balance }) => (balance ? "on" : "off"),
-        set: (word) => ({ balance: word === "on" }),
-      }),
-      walk(ui),
+  const balance = ui.choice({
+    label: "Balancing loss",
+    options: [
+      ["off", "off"],
+      ["on", "on"],
     ],
+    get: ({ balance: isOn }) => (isOn ? "on" : "off"),
+    set: (word) => ({ balance: word === "on" }),
+  });
+  balance.classList.add("go");
+  return {
+    controls: [balance, walk(ui)],
     more: others(ui),
     formula,
     picture: [node],

@@ -31,7 +31,7 @@ class HeadsGrid(ServesWeights, Figure):
     it reads, `tokens` their texts. `off` are the heads that are switched off, each
     [layer, head], from 0; `shown` are one or two heads whose maps are large;
     `selected` is the pinned head, `pair` the pinned [query, key], or [].
-    `sort` is "place", "entropy", "previous", "induction" or "loss". `stored` is what
+    `sort` is "layer", "entropy", "previous", "induction" or "loss". `stored` is what
     Python computed of source, ids and off.
     """
 
@@ -45,7 +45,7 @@ class HeadsGrid(ServesWeights, Figure):
     selected = Values(traitlets.Int(), default_value=[])
     pair = Values(traitlets.Int(), default_value=[])
     sort = traitlets.Enum(
-        ["place", "entropy", "previous", "induction", "loss"], "place"
+        ["layer", "entropy", "previous", "induction", "loss"], "layer"
     )
     stored = traitlets.Dict()
 

@@ -6,7 +6,7 @@ import { capital, name } from "./text.mjs";
 
 export const SIZES = { "induction-1": [1, 4], "induction-2": [2, 4] }; // layers, heads in each
 export const SORTS = [
-  ["place", "layer and head"],
+  ["layer", "layer and head"],
   ["entropy", "entropy, low first"],
   ["previous", "previous token"],
   ["induction", "induction"],
@@ -20,7 +20,7 @@ const LEVELS = 10; // shades of weights
 const SIGN = 7.6; // width of one monospace sign
 const SLANT = 0.72; // of a token's width, as high as it reaches when turned by 45°
 const SAID = { entropy: "entropy", previous: "previous", induction: "induction" };
-const TALL = 38; // of a bar with its words
+const TALL = 32; // of a bar with its words
 
 const round = (x) => Math.round(100 * x) / 100;
 
@@ -113,7 +113,7 @@ function tagOf(geometry, head) {
   if (state.sort === "loss") return ["loss if off", alone(head)];
   const said = SCORES.slice(0, period ? 3 : 2).find(
     (one, i) =>
-      one === state.sort || (state.sort === "place" && i && score(head, one) >= 0.5),
+      one === state.sort || (state.sort === "layer" && i && score(head, one) >= 0.5),
   );
   return said ? [SAID[said], score(head, said)] : ["", null];
 }
@@ -149,7 +149,7 @@ function thumbnail(geometry, head, [x, y], side) {
   };
 }
 
-const isNarrow = (side) => side < 72; // then the number stands on a line of its own
+const isNarrow = (side) => side < 70; // then the number stands on a line of its own
 const captionOf = (side) => (isNarrow(side) ? 49 : 34);
 
 /** Which color is which weight, below the small maps. */
@@ -169,8 +169,8 @@ function thumbnails(geometry, room) {
   const { heads, columns: most } = geometry;
   let columns = most; // of a layer's heads, all or a part that divides them
   while (most % columns || columns * 64 > room) columns -= 1;
-  const step = Math.min(88, Math.floor(room / columns));
-  const side = Math.min(78, step - 10);
+  const step = Math.min(80, Math.floor(room / columns));
+  const side = step - 10;
   const tall = side + captionOf(side) + 12;
   const thumbs = heads.map((head, i) => {
     const [row, col] = [Math.floor(i / columns), i % columns];
@@ -223,13 +223,13 @@ function bars(geometry, room) {
         off,
         bar: {
           x: 0,
-          y: i * TALL + 18,
+          y: i * TALL + 16,
           width: round(Math.max(loss ? 1 : 0, long)),
           height: 12,
         },
         texts: [
-          [0, i * TALL + 9, label, strong ? null : "quiet"],
-          [long + 6, i * TALL + 24, loss === null ? nothing : number(loss), "strong"],
+          [0, i * TALL + 7, label, strong ? null : "quiet"],
+          [long + 6, i * TALL + 22, loss === null ? nothing : number(loss), "strong"],
         ],
       };
     }),

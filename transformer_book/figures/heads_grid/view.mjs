@@ -86,9 +86,7 @@ function gallery(ui) {
   function draw(geometry, heads) {
     small = geometry.small;
     set(svg, { width: small.width, height: small.height });
-    set(note, {
-      text: "L: layer, H: head, row: query. Framed: enlarged",
-    });
+    set(note, { text: "L: layer, H: head. Framed: enlarged" });
     set(node, { style: `width:${small.width}px` });
     const index = (_, i) => i;
     join(maps, [...small.thumbs, small.scale], index, smallMap, drawSmallMap);

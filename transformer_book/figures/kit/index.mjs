@@ -42,7 +42,7 @@ ui     state() now; set({ trait: value }) changes traits here and in Python; res
 controls  ui.slider, number, text, toggle, select, choice, button: controls.mjs.
        Bound by { label, trait } or { label, get(state), set(value, state) -> patch },
        `disabled(state)`; they update themselves. A number out of range is told the range.
-       The button that leads on has the class "go".
+       The main control, one in each figure, has the class "go": it is the largest.
 term   ui.term("entropy", "How widely ...") -> a node: a word that opens its explanation
        by mouse, finger and keyboard: disclosure.mjs. Not inside a <label>.
 matrix a token-by-token SVG grid, one tab stop: arrows, Home, End, Ctrl+Home, Ctrl+End,

@@ -116,11 +116,10 @@ function build(ui) {
       ([{ label }]) => label,
       ([{ node }]) => node,
     );
+  const kinds = ui.choice({ label: "Positions", trait: "kind", options: KINDS });
+  kinds.classList.add("go");
   return {
-    controls: [
-      ui.choice({ label: "Positions", trait: "kind", options: KINDS }),
-      ui.select({ label: "View", trait: "view", options: VIEWS }),
-    ],
+    controls: [kinds, ui.select({ label: "View", trait: "view", options: VIEWS })],
     more: others(ui),
     formula: {
       equation: ({ kind }) => EQUATIONS[kind],

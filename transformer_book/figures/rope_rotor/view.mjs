@@ -213,7 +213,7 @@ export default {
       say: "Press + 5: both positions grow, and every hand turns. What happens to the dot product?",
     },
     {
-      say: "Below the sentence, drag Q alone. How does the dot move along the curve?",
+      say: "In Positions, drag Q alone. How does the dot move along the curve?",
     },
     {
       say: "Pick the slowest clock. Under More, drag the base to 10: how often does that pair turn now?",

@@ -134,8 +134,10 @@ function build(ui) {
   const parts = [onePair(ui), random(ui), manyScores()];
   const [pair, drawn, many] = parts.map(({ node }) => node);
   pair.classList.add("after");
+  const size = width(ui);
+  size.classList.add("go");
   return {
-    controls: [width(ui)],
+    controls: [size],
     more: [
       ui.button({
         label: "Draw again",
@@ -172,7 +174,7 @@ export default {
       set: { width: 512 },
     },
     {
-      say: "A score says how well two vectors agree. Drag Q around K: where is it 0, and where is it largest?",
+      say: "In One score, drag Q around K. Where is the score 0, and where is it largest?",
     },
   ],
   keys: "; on Q or K, arrows move its tip by 0.1, Page Up and Page Down by 1, Home and End to the edge",

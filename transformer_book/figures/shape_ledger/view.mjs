@@ -47,9 +47,10 @@ function build(ui) {
   const parts = [why, pieces("✗ view alone", true), pieces("✓ view, transpose", false)];
   const stage = h("div", { class: "pieces" });
   const [model, batch, length, width, ...others] = sizes(ui, seen.typed);
+  length.classList.add("go");
   const wrong = ui.toggle({ label: "wrong reshape: view alone", trait: "wrong" });
   return {
-    controls: [h("div", { class: "sizes" }, model, length, width)],
+    controls: [h("div", { class: "sizes" }, length, model, width)],
     more: [h("div", { class: "sizes" }, batch, ...others), wrong],
     formula: {
       equation: ({ tied }) =>

@@ -147,8 +147,10 @@ function build(ui) {
     if (first.node.parentNode !== second.node.parentNode) return; // the kit moved one
     if (first.node.nextSibling !== second.node) first.node.after(second.node);
   };
+  const heat = temperature(ui);
+  heat.classList.add("go");
   return {
-    controls: [temperature(ui)],
+    controls: [heat],
     more: [
       masks(ui),
       times100(ui),

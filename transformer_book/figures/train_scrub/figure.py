@@ -8,6 +8,9 @@ from transformer_book.figures.figure import RoundedFigure
 from transformer_book.figures.state import Values, as_lists, check_place, check_ranges
 from transformer_book.figures.train_scrub.record import check_record, shipped
 
+BEGUN = 4
+"""Where the shipped record opens: at step 100, both copies are equally hard still."""
+
 
 class _Record(traitlets.Dict):
     """Lists by their names; a tensor or an array is unpacked."""
@@ -40,7 +43,9 @@ class TrainScrub(RoundedFigure):
     selected = Values(traitlets.Int(), default_value=[])
 
     def __init__(self, record: dict[str, Any] | None = None, **state: Any) -> None:
-        super().__init__(record=shipped() if record is None else record, **state)
+        if record is None:
+            record, state = shipped(), {"frame": BEGUN} | state
+        super().__init__(record=record, **state)
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise unless the record is complete and the reader is inside it."""

@@ -147,7 +147,7 @@ const future = (end, right) =>
 function unknown(end, right) {
   if (right - end <= 200) return [];
   const [x, y] = [(end + right) / 2, (LOSS[0] + LOSS[1]) / 2];
-  return [label(x, y, "hidden until you train", "quiet over", "middle")];
+  return [label(x, y, "hidden until you train further", "quiet over", "middle")];
 }
 
 /** Lines down the strips: this step, the prediction, the stages, the fall. */

@@ -3,7 +3,7 @@ import { number, python, quote, tokenText } from "../kit/index.mjs";
 
 const QUESTION =
   "At which step does the second copy become easy, its loss below half the first copy’s? " +
-  "Predict it before you train.";
+  "Predict it first.";
 
 function prediction({ state: { predicted: step, steps }, fall, answered }) {
   if (answered)

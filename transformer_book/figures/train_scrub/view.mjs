@@ -116,10 +116,10 @@ export default {
       say: "Random letters are read twice. When does the second copy get easy? Drag ? there, then press Step.",
     },
     {
-      say: "Now train: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
+      say: "Now train further: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
     },
     {
-      say: "Compare the scores of the two heads below the sentence. How do they rise as the loss of the copy falls?",
+      say: "Compare the curves of the two head scores. How do they rise as the loss of the copy falls?",
     },
   ],
   keys: "; on the mark, arrows move your prediction",

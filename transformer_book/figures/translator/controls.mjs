@@ -1,6 +1,6 @@
 // What Translator is told.
 import { h, set } from "../kit/index.mjs";
-import { LONGEST, MOST, wordsOf } from "./answers.mjs";
+import { LONGEST, wordsOf } from "./answers.mjs";
 import { english, meantBy } from "./numbers.mjs";
 
 /** The patch of a walk by so many steps. */
@@ -35,7 +35,7 @@ export function field(ui, page) {
       const patch = n
         ? {
             text: english(n) === words ? text : english(n),
-            step: page.now.done ? MOST : 0,
+            step: 1, // German appears, and there is more to come
             selected: [],
           }
         : {};

@@ -150,7 +150,9 @@ export function lines({ frame, shares }, at) {
           d: `M${left} ${a}C${bend} ${a} ${bend} ${b} ${right} ${b}`,
           "stroke-width": round(12 * weight),
           class: at === r ? "link at" : "link",
-          "stroke-opacity": at === null || at === r ? round(0.1 + 0.7 * weight) : 0.08,
+          "stroke-opacity": round(
+            at === null || at === r ? 0.1 + 0.7 * weight : 0.1 + 0.3 * weight,
+          ),
         };
       })
       .filter((_, c) => row[c] >= LEAST),

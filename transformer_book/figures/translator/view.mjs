@@ -86,10 +86,15 @@ const button = (ui, page, label, by) =>
     disabled: () => (by < 0 ? !page.now.shown : page.now.done),
   });
 
+/** Back, and the main button: one step, or from the end to the start. */
 function walks(ui, page) {
-  const on = button(ui, page, "Step", 1);
+  const on = ui.button({
+    label: "Step",
+    text: () => (page.now.done ? "Start over" : "Step"),
+    action: () => walk(page.now.done ? -MOST : 1)(page.now),
+  });
   on.classList.add("go");
-  return [button(ui, page, "Start over", -MOST), button(ui, page, "Back", -1), on];
+  return [button(ui, page, "Back", -1), on];
 }
 
 const QUERIES_AND_KEYS =
@@ -158,7 +163,7 @@ const spec = {
   title: "Translation, token by token",
   steps: [
     {
-      say: "English goes in, German comes out, and the thick lines cross. Type another number: do they always cross?",
+      say: "English goes in, German comes out. Type another number and press Step: do the thick lines always cross?",
     },
     {
       say: "Nothing is written yet. Press Step: which English piece does the decoder attend to first?",
