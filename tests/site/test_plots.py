@@ -45,10 +45,8 @@ def test_its_words_take_the_page_s_typeface_and_color(drawn: str) -> None:
     inline = plot(drawn, "ab", ALT)
     assert "font-family" not in inline
     style = mpl.rc_params_from_file(str(STYLE))
-    cycle = [
-        f"#{color.lower()}" for color in style["axes.prop_cycle"].by_key()["color"]
-    ]
-    for color in (style["text.color"].lower(), *cycle):
+    cycle = style["axes.prop_cycle"].by_key()["color"]
+    for color in (style["text.color"].lower(), *map(str.lower, cycle)):
         assert color in COLORS
         assert color not in inline
     assert "stroke: var(--tl-query)" in inline
