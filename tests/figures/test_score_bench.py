@@ -167,8 +167,8 @@ def test_what_is_equal_only_about_is_marked_so():
 
 test_bad_states_say_why = refusals(
     ScoreBench,
-    ({"seed": 0}, "seed must be from 1 to 1,000, got 0"),
-    ({"key": [0.0, 3.1]}, "key must lie from -3 to 3, got 3.1"),
+    ({"seed": 0}, "seed must be an integer from 1 to 1000, got 0"),
+    ({"key": [0.0, 3.1]}, r"key\[1\] must be a number from -3 to 3, got 3.1"),
 )
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import RoundedFigure
-from transformer_book.figures.state import Values, as_lists, check_place, check_ranges
-from transformer_book.figures.train_scrub.record import check_record, shipped
+from transformer_book.figures.state import Values, as_lists
+from transformer_book.figures.train_scrub.record import shipped
 
 
 class _Record(traitlets.Dict):
@@ -41,17 +41,3 @@ class TrainScrub(RoundedFigure):
 
     def __init__(self, record: dict[str, Any] | None = None, **state: Any) -> None:
         super().__init__(record=shipped() if record is None else record, **state)
-
-    def check(self, state: dict[str, Any]) -> None:
-        """Raise unless the record is complete and the reader is inside it."""
-        record = state["record"]
-        check_record(record)
-        last = len(record["steps"]) - 1
-        steps = {"predicted": (-1, record["steps"][-1])}
-        check_ranges(state, {"frame": (0, last), "seen": (0, last)} | steps)
-        length = 2 * len(record["tokens"])
-        rule = (
-            "[head, query, key] with head 0 or 1 and both positions "
-            f"from 0 to {length - 1}, or []"
-        )
-        check_place("selected", state["selected"], (2, length, length), rule)
