@@ -27,12 +27,12 @@ function choose({ text, answer }, ask, refused) {
   return { answer: shown, here, refusal, waiting };
 }
 
-/** Probabilities to four digits, rounded down, that never say 0 or 1: a softmax cannot. */
+/** Probabilities to four digits that never say 0 or 1: a softmax cannot. */
 const rounded = ({ chances }) =>
   chances.map((choices) =>
     choices.map(([token, p]) => [
       token,
-      Math.min(9999, Math.max(1, Math.floor(1e4 * p))) / 1e4,
+      Math.min(9999, Math.max(1, Math.round(1e4 * p))) / 1e4,
     ]),
   );
 
