@@ -296,7 +296,7 @@ test_bad_states_say_why = refusals(
 
 def test_tokens_alone_must_keep_their_number():
     lab = PositionLab(view="order")
-    with pytest.raises(ValueError, match="update.order=..., tokens=.* changes them together"):
+    with pytest.raises(ValueError, match=r"update.order=..., tokens=.* together"):
         lab.tokens = ["dog", "bites", "man"]
     lab.update(tokens=["dog", "bites", "man"], order=[2, 1, 0])
     assert shown(lab).geometry["words"]["same"] == [False, True, False]
