@@ -45,9 +45,9 @@ def check_limits(state: Mapping[str, Any], limits: Limits, **sizes: int) -> None
         _State(state, sizes, trait, _hint(rule)).check(rule, state.get(trait), trait)
 
 
-def check_rule(rule: Any, value: Any, name: str, hint: str = "") -> None:
+def check_rule(rule: Any, value: Any, name: str) -> None:
     """Raise StateError unless a value keeps a rule that needs no state."""
-    _State({}, {}, name, hint).check(rule, value, name)
+    _State({}, {}, name, "").check(rule, value, name)
 
 
 def _hint(rule: Any) -> str:
