@@ -23,7 +23,7 @@ export default [
       complexity: ["error", 12],
       "max-lines-per-function": [
         "error",
-        { max: SCREEN, skipBlankLines: true, skipComments: true },
+        { max: SCREEN, skipBlankLines: true, skipComments: true, IIFEs: true },
       ],
       eqeqeq: ["error", "always", { null: "ignore" }],
       "no-eval": "error",

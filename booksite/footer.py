@@ -4,6 +4,10 @@ Git knows the day. Where there is no git, or only a piece of its history, and fo
 file that was changed since, nothing is said. A release, which writes its address into
 every notebook, is no change of a page. A change is suggested on the branch that moves,
 GitHub's HEAD: nobody can change a tag.
+
+Not by sphinx-last-updated-by-git (0.3.8): a page that was changed since its commit
+keeps the old day, and so does one that is committed later but not read again; a piece
+of the history is a warning for every page; and a commit is left out by its hash only.
 """
 
 import subprocess

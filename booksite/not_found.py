@@ -1,7 +1,7 @@
 """The page that a host shows under every address that does not exist, at any depth.
 
-So its links start at the site's root. Not by sphinx-notfound-page, which does that for
-the theme's links and not for those of the page's own text.
+So its links start at the site's root. Not by sphinx-notfound-page (1.1.0), which does
+that for the theme's links and not for those of the page's own text.
 """
 
 import re

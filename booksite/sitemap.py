@@ -1,7 +1,8 @@
 """What search engines read: robots.txt and, where the address is known, a sitemap.
 
-Not by sphinx-sitemap: it lists the pages that a build writes, so that a build in which
-one page has changed leaves a sitemap of one page, and warns where there is no address.
+Not by sphinx-sitemap (2.9.0): it lists the pages that a build writes, so that one page
+changed of six leaves a sitemap of four, with the search and the 404 page in it; and it
+warns where there is no address.
 """
 
 from html import escape

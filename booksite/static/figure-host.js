@@ -1,6 +1,8 @@
 // Mounts the live figures of a page. A classic script that fetches nothing, so that
 // the book works from disk too. The figures' code is in figures/<name>.js.
-(() => {
+"use strict"; // so that functions in a block stay in it
+
+{
   const { src: home } = /** @type {HTMLScriptElement} */ (document.currentScript);
   const defined = {};
   const loading = {};
@@ -133,4 +135,4 @@
   if (document.readyState === "loading")
     document.addEventListener("DOMContentLoaded", start);
   else start();
-})();
+}

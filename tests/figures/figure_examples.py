@@ -27,8 +27,7 @@ KINDS = [kind for kind in vars(figures).values() if isinstance(kind, type)]
 FIGURES = {kind.name: kind for kind in KINDS if issubclass(kind, Figure)}
 TOO_MANY_BYTES = {
     "length": 22_000,
-    "page": r"size of its state in bytes must be .* to 20000, got [2-4]\d{4}",
-    "python": r"at most 20000 bytes, got [2-4]\d{4}",
+    "said": r"at most 20000 bytes, got [2-4]\d{4}",
 }
 
 

@@ -376,26 +376,29 @@ test_bad_states_say_why = refusals(
     BlockFlow,
     ({"prompt": ""}, "prompt must be 1 to 64 tokens, got 0"),
     ({"prompt": "a b " * 40}, r"prompt must be 1 to 64 tokens, got \d+"),
-    ({"prompt": "a" * 301}, "at most 300 characters, got 301; show its end"),
-    ({"prompt": "a\ud800"}, "must be valid Unicode: .*lone surrogate"),
-    ({"position": 64}, r"position must be one number from 0 to 63, got \[64\]"),
-    ({"selected": [9]}, r"selected must be one number from 0 to 8, got \[9\]"),
-    ({"selected": [1, 2]}, r"from 0 to 8, got \[1, 2\]"),
-    ({"flow": {"tokens": []}}, "what BlockFlow.followed returns, got one without"),
-    ({"stacks": {}}, r"stacks.pre must be a dict with .*, got None"),
+    (
+        {"prompt": "a" * 301},
+        "length of prompt must be .* to 300, got 301; show its end",
+    ),
+    ({"prompt": "a\ud800"}, "prompt must be valid Unicode text, got "),
+    ({"position": 64}, "position must be an integer from 0 to 63, got 64"),
+    ({"selected": [9]}, r"selected\[0\] must be .* 0 to 8, got 9"),
+    ({"selected": [1, 2]}, "length of selected must be 1, got 2"),
+    ({"flow": {"tokens": []}}, "flow.norm must be .*; BlockFlow.followed.* makes one"),
+    ({"stacks": {}}, "stacks.pre must be an object, got null"),
 )
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"changes": [1.0]}, r"two layers for each of 1 to 12 blocks, got .*'changes'"),
-        ({"position": 8}, r"position must be one number from 0 to 7, got \[8\]"),
-        ({"tokens": []}, "tokens must be 1 to 64, got 0"),
-        ({"top": [[["a", 1.0]]] * 9}, "tokens must be 3 to 3, got 1"),
+        ({"changes": [1.0]}, "length of flow.changes must be 8, got 1"),
+        ({"position": 8}, "flow.position must be .* 0 to 7, got 8"),
+        ({"tokens": []}, "length of flow.tokens must be .* 1 to 64, got 0"),
+        ({"top": [[["a", 1.0]]] * 9}, r"length of flow.top\[0\] must be 3, got 1"),
         (
             {"top": [[["a", "b"]] * 3] * 9},
-            r"top\[0\]\[0\]\[1\] must hold finite numbers, got 'b'",
+            r"top\[0\]\[0\]\[1\] must be a finite number, got .b",
         ),
     ],
 )

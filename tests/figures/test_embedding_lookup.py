@@ -265,19 +265,37 @@ def test_ten_is_a_teen_and_nobody_said_so():
 
 test_bad_states_say_why = refusals(
     EmbeddingLookup,
-    ({"words": ["a"], "tables": [[1.0, 2.0]]}, "words must be 2 to 64, got 1"),
-    ({"words": ["a", 2], "tables": ROWS}, "tokens must be strings, got 2"),
-    ({"words": ["a", "b"]}, "tables must be a list of tables .* columns, got 0"),
-    ({"words": ["a", "b"], "tables": [[1], [2]]}, "2 to 16 columns, got 1"),
-    ({"words": ["a", "b"], "tables": [[1, 2]]}, "be 2 x 2, got rows of lengths"),
-    ({"tables": [[float("nan"), 1], [1, 1]]}, "hold finite numbers, got nan"),
-    ({"tables": np.ones((3, 60, 16))}, "at most 2400 numbers in all, got 2880; sh"),
-    ({"tables": ROWS, "steps": [0, 1]}, "one for each of 1 tables, got .*update"),
-    ({"tables": [ROWS, ROWS], "steps": [5, 2]}, r"must increase .* got \[5, 2\]"),
-    ({"groups": ["a"]}, r"group for each of 29 words, or be \[\], got 1"),
-    ({"tokens": [0] * 7}, r"at most 6 rows from 0 to 28, got \[0, 0"),
-    ({"selected": [1]}, r"of a table of 29 x 6, or \[\], got \[1\]"),
-    ({"selected": [0, 6]}, r"of a table of 29 x 6, or \[\], got \[0, 6\]"),
+    (
+        {"words": ["a"], "tables": [[1.0, 2.0]]},
+        "length of words must be .* 2 to 64, got 1",
+    ),
+    (
+        {"words": ["a", 2], "tables": ROWS},
+        r"words\[1\] must be valid Unicode text, got 2",
+    ),
+    ({"words": ["a", "b"]}, "length of tables must be .* 1 to 1000, got 0"),
+    (
+        {"words": ["a", "b"], "tables": [[1], [2]]},
+        r"length of tables\[0\]\[0\] must be 2, got 1",
+    ),
+    (
+        {"words": ["a", "b"], "tables": [[1, 2]]},
+        r"length of tables\[0\] must be 2, got 1",
+    ),
+    (
+        {"tables": [[float("nan"), 1], [1, 1]]},
+        r"tables\[0\]\[0\]\[0\] must be a number .*, got NaN",
+    ),
+    ({"tables": np.ones((5, 60, 16))}, "at most 20000 bytes, got .*; show fewer"),
+    (
+        {"tables": ROWS, "steps": [0, 1]},
+        "length of steps must be 1, got 2; change both by update",
+    ),
+    ({"tables": [ROWS, ROWS], "steps": [5, 2]}, r"increasing numbers, got \[5,2\]"),
+    ({"groups": ["a"]}, "length of groups must be 29, got 1"),
+    ({"tokens": [0] * 7}, "length of tokens must be .* 0 to 6, got 7"),
+    ({"selected": [1]}, "length of selected must be 2, got 1"),
+    ({"selected": [0, 6]}, r"selected\[1\] must be .* 0 to 5, got 6"),
     later=False,
 )
 

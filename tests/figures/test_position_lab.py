@@ -272,22 +272,31 @@ def test_the_shown_dimensions_are_a_fast_and_a_slow_one_that_moves():
 
 test_bad_states_say_why = refusals(
     PositionLab,
-    ({"length": 1}, "length must be from 2 to 64, got 1"),
-    ({"base": 0.5}, "base must be from 1 to 1,000,000, got 0.5"),
-    ({"position": -1}, "position must be from 0 to 63, got -1"),
-    ({"dimensions": [0, 1, 2, 3, 4, 5]}, r"at most five numbers .*, got \[0, 1"),
-    ({"tokens": ["a"]}, "tokens must be 2 to 10, got 1"),
-    ({"order": [0, 0, 1, 2, 3, 4, 5]}, r"each of 0 to 6 once, got \[0, 0, 1"),
-    ({"rows": [[1.0]] * 3}, "7 to 64 lists of 1 to 64 numbers, got 3 rows of 1"),
-    ({"rows": [[1.0]] * 65}, r"got 65 rows of 1; show a part .* rows=table\[:64"),
-    ({"rows": [[1.0], [1.0, 2.0]] * 4}, "rows must be 8 x 1, got rows of lengths"),
-    ({"rows": [[float("nan")]] * 8}, "rows must hold finite numbers, got nan"),
+    ({"length": 1}, "length must be an integer from 2 to 64, got 1"),
+    ({"base": 0.5}, "base must be a number from 1 to 1000000, got 0.5"),
+    ({"position": -1}, "position must be an integer from 0 to 63, got -1"),
+    (
+        {"dimensions": [0, 1, 2, 3, 4, 5]},
+        "length of dimensions must be .* 0 to 5, got 6",
+    ),
+    ({"tokens": ["a"]}, "length of tokens must be .* 2 to 10, got 1"),
+    (
+        {"order": [0, 0, 1, 2, 3, 4, 5]},
+        r"order must be a list of different entries, got \[0,0,1",
+    ),
+    ({"rows": [[1.0]] * 3}, "length of rows must be an integer from 7 to 64, got 3"),
+    ({"rows": [[1.0]] * 65}, r"to 64, got 65; show a part .* rows=table\[:64"),
+    ({"rows": [[1.0], [1.0, 2.0]] * 4}, r"length of rows\[1\] must be 1, got 2"),
+    (
+        {"rows": [[float("nan")]] * 8},
+        r"rows\[0\]\[0\] must be a finite number, got NaN",
+    ),
 )
 
 
 def test_tokens_alone_must_keep_their_number():
     lab = PositionLab(view="order")
-    with pytest.raises(ValueError, match=r"use update\(tokens=..., order=...\)"):
+    with pytest.raises(ValueError, match=r"update.order=..., tokens=.* together"):
         lab.tokens = ["dog", "bites", "man"]
     lab.update(tokens=["dog", "bites", "man"], order=[2, 1, 0])
     assert shown(lab).geometry["words"]["same"] == [False, True, False]

@@ -143,14 +143,14 @@ def test_tensors_are_unpacked_and_rounded_as_the_page_gets_them():
 
 test_bad_states_say_why = refusals(
     RoPERotor,
-    ({"query": [1.0, 2.0]}, "the same even number .* got 2 and 8; change both by"),
-    ({"query": [1.0] * 3, "key": [1.0] * 3}, "2 to 16, got 3 and 3"),
-    ({"query": [1.0] * 18, "key": [1.0] * 18}, "2 to 16, got 18 and 18"),
-    ({"query": [], "key": []}, "2 to 16, got 0 and 0"),
-    ({"n": -1}, "n must be from 0 to 31, got -1"),
-    ({"base": 0.5}, "base must be from 1 to 1,000,000, got 0.5"),
-    ({"base": math.inf}, "base must hold finite numbers, got inf"),
-    ({"pair": 8}, "pair must be from -1 to 7, got 8"),
+    ({"query": [1.0, 2.0]}, "length of key must be 2, got 8; .*changes them together"),
+    ({"query": [1.0] * 3, "key": [1.0] * 3}, "an even integer from 2 to 16, got 3"),
+    ({"query": [1.0] * 18, "key": [1.0] * 18}, "2 to 16, got 18"),
+    ({"query": [], "key": []}, "2 to 16, got 0"),
+    ({"n": -1}, "n must be an integer from 0 to 31, got -1"),
+    ({"base": 0.5}, "base must be a number from 1 to 1000000, got 0.5"),
+    ({"base": math.inf}, "base must be a number .*, got Infinity"),
+    ({"pair": 8}, "pair must be an integer from -1 to 7, got 8"),
 )
 
 

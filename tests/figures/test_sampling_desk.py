@@ -303,14 +303,14 @@ LONG = "text must be 1 to 160 tokens long, got"
 
 test_bad_states_say_why = refusals(
     SamplingDesk,
-    ({"temperature": math.nan}, "temperature must be from 0 to 2, got nan"),
-    ({"top_k": 51}, "top_k must be from 0 to 50, got 51"),
-    ({"top_p": 0.0}, "top_p must be from 0.01 to 1, got 0.0"),
-    ({"min_p": 1.5}, "min_p must be from 0 to 1, got 1.5"),
-    ({"seed": 0}, "seed must be from 1 to 1000, got 0"),
-    ({"count": 1001}, "count must be from 0 to 1000, got 1001"),
-    ({**OTHER, "drawn": [-1]}, "drawn must be from 0 to 505, got -1"),
-    ({**OTHER, "drawn": [0] * 161}, "drawn must be at most 160, got 161"),
+    ({"temperature": math.nan}, "temperature must be a number from 0 to 2, got NaN"),
+    ({"top_k": 51}, "top_k must be an integer from 0 to 50, got 51"),
+    ({"top_p": 0.0}, "top_p must be a number from 0.01 to 1, got 0.0"),
+    ({"min_p": 1.5}, "min_p must be a number from 0 to 1, got 1.5"),
+    ({"seed": 0}, "seed must be an integer from 1 to 1000, got 0"),
+    ({"count": 1001}, "count must be an integer from 0 to 1000, got 1001"),
+    ({**OTHER, "drawn": [-1]}, r"drawn\[0\] must be .* 0 to 505, got -1"),
+    ({**OTHER, "drawn": [0] * 161}, "length of drawn must be .* 0 to 160, got 161"),
     ({"drawn": [0] * 160}, f"{LONG} 165"),
     start=False,
 )

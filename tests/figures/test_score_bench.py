@@ -1,4 +1,4 @@
-"""ScoreBench: its numbers are PyTorch's, the lesson, and what it says."""
+"""ScoreBench: its numbers are the library's, the lesson, and what it says."""
 
 import itertools
 import math
@@ -23,6 +23,7 @@ from sampling_reference import draws
 from touch import FINGER, swipe
 
 from transformer_book.figures import ScoreBench
+from transformer_lib.attention import attention_weights
 
 WIDTHS = [2**power for power in range(1, 10)]
 ROW = ("row", "weights")
@@ -57,15 +58,18 @@ def answers():
     return with_shown(benches)
 
 
-def test_the_numbers_are_pytorchs(answers):
+def test_the_numbers_are_the_librarys(answers):
     """And the table and the sentence hold them."""
     assert any("one of them is 0" in page.sentence for _, page in answers)
     for bench, page in answers:
         plain = random_scores(bench.seed, bench.width)
-        both = {"plain": plain, "scaled": plain / math.sqrt(bench.width)}
-        for name, scores in both.items():
+        scaled = attention_weights(*random_vectors(bench.seed)[..., : bench.width])
+        both = {
+            "plain": (plain, plain.softmax(dim=-1)),
+            "scaled": (plain / math.sqrt(bench.width), scaled),
+        }
+        for name, (scores, weights) in both.items():
             mine = page.geometry[name]
-            weights = scores.softmax(dim=-1)
             want = {
                 "row": scores[0],
                 "weights": weights[0],
@@ -167,8 +171,8 @@ def test_what_is_equal_only_about_is_marked_so():
 
 test_bad_states_say_why = refusals(
     ScoreBench,
-    ({"seed": 0}, "seed must be from 1 to 1,000, got 0"),
-    ({"key": [0.0, 3.1]}, "key must lie from -3 to 3, got 3.1"),
+    ({"seed": 0}, "seed must be an integer from 1 to 1000, got 0"),
+    ({"key": [0.0, 3.1]}, r"key\[1\] must be a number from -3 to 3, got 3.1"),
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from browser import require_chromium, start_chromium
 from commands import run_python
-from page_audit import EVERY_RULE, GALLERY, OF_EACH_KIND, Facts, survey
+from page_audit import EVERY_RULE, GALLERY, OF_EACH_KIND, Facts, audit_pages
 from page_files import PageFile
 from playwright.sync_api import Browser, Page
 
@@ -118,7 +118,7 @@ def visits(
                 origin = origins[name]
                 there = [page for page in part if page.endswith(chosen)]
                 urls = [f"{address if p == '404.html' else origin}/{p}" for p in there]
-                found += survey(browser, urls, known=known, **look)
+                found += audit_pages(browser, urls, known=known, **look)
         return found
 
     with ThreadPoolExecutor(3) as threads:

@@ -50,7 +50,7 @@ class Facts:
         return f"{self.url.split('/', 3)[-1]} ({self.look})"
 
 
-def survey(
+def audit_pages(
     browser: Browser,
     urls: list[str],
     *,

@@ -1,4 +1,4 @@
-"""The survey itself: what it presses, what it examines, and what if it cannot."""
+"""The audit of pages: what it presses, what it examines, and what if it cannot."""
 
 import pytest
 from browser import require_chromium

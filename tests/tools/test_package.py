@@ -66,6 +66,7 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel):
         "**/py.typed",
         "**/*.mplstyle",
         "**/static/*.mjs",
+        "**/limits.json",
         "figures/embedding_lookup/*words.json",
         "figures/train_scrub/train_scrub.json",
     )

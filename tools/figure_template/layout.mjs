@@ -1,6 +1,7 @@
 // Where things are: a pure function of the state and the width in pixels, no DOM.
-import { cividis, keep, list, number, real, whole } from "../kit/index.mjs";
+import { cividis, keep, number } from "../kit/index.mjs";
 import { weightsOf } from "./numbers.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const LEFT = 48; // of the bars: room for the labels next to them
 const FLOOR = 170; // below the bars
@@ -8,11 +9,7 @@ const HEIGHT = 140; // of a weight of 1
 
 /** Everything that is drawn or said. Throws on a state that cannot be shown. */
 export function layout(state, width = 680) {
-  keep(state, {
-    scores: list(real(-10, 10), 2, 8),
-    temperature: real(0.1, 3),
-    selected: whole(-1, (state.scores?.length ?? 0) - 1),
-  });
+  keep(state, limits);
   const weights = weightsOf(state);
   const step = Math.min(80, (width - LEFT) / weights.length);
   const bars = weights.map((weight, i) => ({

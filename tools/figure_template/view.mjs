@@ -2,6 +2,7 @@
 import { fill, grid, join, number, panel, s, set } from "../kit/index.mjs";
 import { layout } from "./layout.mjs";
 import { formula, pytorch, sentence, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const locked = ({ selected }) => (selected < 0 ? null : [0, selected]);
 
@@ -91,7 +92,7 @@ export default {
     { say: "Drag the temperature down to 0.1. Which bar takes all the weight?" },
     { say: "Now the bars are nearly equal. Why?", set: { temperature: 3 } },
   ],
-  traits: ["scores", "temperature", "selected"],
+  limits,
   layout,
   sentence,
   table,

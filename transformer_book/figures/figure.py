@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import anywidget
 import traitlets
 
-from transformer_book.figures.schema import cut
+from transformer_book.figures.schema import Limits, check_limits, cut, limits_of
 from transformer_book.figures.state import StateError, check_size, rounded, to_json
 
 _STATIC = Path(__file__).parent / "static"
@@ -16,14 +16,15 @@ _STATIC = Path(__file__).parent / "static"
 class Figure(anywidget.AnyWidget):
     """A picture that answers; its traits are all of its state.
 
-    A figure sets `name` (of its folder and of its bundle in static/), declares its
-    traits, which are synchronized and checked without further ado, and defines
-    `check`. What it shows and says is JavaScript, in its folder. Traits that must fit
-    each other change together by `figure.update(tokens=..., scores=...)`.
+    A figure sets `name` (of its folder and of its bundle in static/) and declares its
+    traits, which are synchronized and held to the rules in its folder's limits.json.
+    What it shows and says is JavaScript, in its folder. Traits that must fit each
+    other change together by `figure.update(tokens=..., scores=...)`.
     """
 
     name: ClassVar[str] = ""
     state_names: ClassVar[tuple[str, ...]] = ()
+    limits: ClassVar[Limits] = {}
     _ipython_display_ = None  # ipywidgets 7 would otherwise bypass _repr_mimebundle_
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -42,6 +43,7 @@ class Figure(anywidget.AnyWidget):
                 raise FileNotFoundError(
                     f"a figure needs its bundle, not {path}: make bundle"
                 )
+            cls.limits = limits_of(cls.name)
             cls._valid = traitlets.validate(*traits)(cls._accept)
         super().__init_subclass__(**options)
 
@@ -75,6 +77,7 @@ class Figure(anywidget.AnyWidget):
 
     def check(self, state: dict[str, Any]) -> None:
         """Raise StateError (a ValueError) on a state that cannot be shown."""
+        check_limits(state, self.limits)
 
     def html(self) -> str:
         """Return the figure for a page: its name, its state, and what it is in words.

@@ -1,6 +1,5 @@
 """Beam search: continue the few likeliest sequences, and return the best one met."""
 
-from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -17,8 +16,10 @@ from transformer_lib.sampling.session import (
     LayerKind,
     Start,
     eval_mode,
+    start_prompts,
+    start_sources,
 )
-from transformer_lib.sampling.validation import check_ids, check_prompts, check_sources
+from transformer_lib.sampling.validation import check_ids
 
 
 class Hypotheses(NamedTuple):
@@ -79,10 +80,7 @@ def beam_search(
         ValueError: if prompts and settings do not fit the decoder.
     """
     check_ids(decoder.config, end=end_id, pad=pad_id)
-    check_prompts(decoder.config, prompts, lengths, max_new_tokens)
-    start = partial(
-        DecodingSession.from_prompts, decoder, prompts, lengths, max_new_tokens, layer
-    )
+    start = start_prompts(decoder, prompts, lengths, max_new_tokens, layer)
     search = Search(width, max_new_tokens, alpha, end_id, pad_id)
     with eval_mode(decoder):
         return search(start)
@@ -109,15 +107,8 @@ def beam_translate(
         ValueError: if sources and settings do not fit the model.
     """
     check_ids(model.config, end=end_id, pad=pad_id)
-    check_sources(model.config, sources, lengths, start_id, max_new_tokens)
-    start = partial(
-        DecodingSession.from_sources,
-        model,
-        sources,
-        lengths,
-        start_id=start_id,
-        max_new_tokens=max_new_tokens,
-        layer=layer,
+    start = start_sources(
+        model, sources, lengths, max_new_tokens, layer, start_id=start_id
     )
     search = Search(width, max_new_tokens, alpha, end_id, pad_id)
     with eval_mode(model):

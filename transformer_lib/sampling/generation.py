@@ -1,7 +1,6 @@
 """Generation: one token after the other, each yielded as soon as it is chosen."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import torch
 from jaxtyping import Float, Int
@@ -11,8 +10,14 @@ from transformer_lib.cache import LayerCache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.sampling.logits import greedy
-from transformer_lib.sampling.session import DecodingSession, LayerKind, Start, stream
-from transformer_lib.sampling.validation import check_ids, check_prompts, check_sources
+from transformer_lib.sampling.session import (
+    LayerKind,
+    Start,
+    start_prompts,
+    start_sources,
+    stream,
+)
+from transformer_lib.sampling.validation import check_ids
 
 Choose = Callable[[Float[Tensor, "batch vocab"]], Int[Tensor, " batch"]]
 """Takes a token for each row of logits: `greedy`, or `sample` after `filter_logits`."""
@@ -40,10 +45,7 @@ def generate(
         ValueError: before any token, if prompts and settings do not fit the decoder.
     """
     check_ids(decoder.config, end=end_id, pad=pad_id)
-    check_prompts(decoder.config, prompts, lengths, max_new_tokens)
-    start = partial(
-        DecodingSession.from_prompts, decoder, prompts, lengths, max_new_tokens, layer
-    )
+    start = start_prompts(decoder, prompts, lengths, max_new_tokens, layer)
     return stream(_tokens(start, max_new_tokens, choose, end_id, pad_id), decoder)
 
 
@@ -68,15 +70,8 @@ def translate(
         ValueError: before any token, if sources and settings do not fit the model.
     """
     check_ids(model.config, end=end_id, pad=pad_id)
-    check_sources(model.config, sources, lengths, start_id, max_new_tokens)
-    start = partial(
-        DecodingSession.from_sources,
-        model,
-        sources,
-        lengths,
-        start_id=start_id,
-        max_new_tokens=max_new_tokens,
-        layer=layer,
+    start = start_sources(
+        model, sources, lengths, max_new_tokens, layer, start_id=start_id
     )
     return stream(_tokens(start, max_new_tokens, choose, end_id, pad_id), model)
 

@@ -13,6 +13,7 @@ from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.masks import causal_mask
 from transformer_lib.multihead import KeysValues
+from transformer_lib.sampling.validation import check_prompts, check_sources
 
 LayerKind = Callable[..., LayerCache]
 """The kind of store that `new_cache` makes for each layer."""
@@ -71,46 +72,6 @@ class DecodingSession:
             layer=layer,
         )
 
-    @classmethod
-    def from_prompts(
-        cls,
-        decoder: Decoder,
-        prompts: Int[Tensor, "batch seq"],
-        lengths: Int[Tensor, " batch"] | None,
-        max_new_tokens: int,
-        layer: LayerKind,
-    ) -> "DecodingSession":
-        """Continue prompts, of which the last ``lengths`` tokens are real."""
-        device, width = next(decoder.parameters()).device, prompts.shape[1]
-        padding = None
-        if lengths is not None and bool((lengths < width).any()):
-            absent = width - lengths.to(device)[:, None]
-            positions = torch.arange(width + max_new_tokens, device=device) - absent
-            padding = LeftPadding(positions.clamp(min=0), positions >= 0)
-        tokens = prompts.to(device)
-        return cls(decoder, tokens, max_new_tokens, layer, padding=padding)
-
-    @classmethod
-    def from_sources(
-        cls,
-        model: EncoderDecoder,
-        sources: Int[Tensor, "batch source_len"],
-        lengths: Int[Tensor, " batch"] | None,
-        max_new_tokens: int,
-        layer: LayerKind,
-        *,
-        start_id: int,
-    ) -> "DecodingSession":
-        """Write targets, from the start token on, for sources that are read now."""
-        device = next(model.parameters()).device
-        sources = sources.to(device)
-        mask = model.source_mask(
-            sources, None if lengths is None else lengths.to(device)
-        )
-        source = Source(model.cross_keys_values(model.encode(sources, mask)), mask)
-        starts = torch.full((len(sources), 1), start_id, device=device)
-        return cls(model, starts, max_new_tokens, layer, source=source)
-
     def __call__(
         self, tokens: Int[Tensor, "batch seq"], last: int = 1
     ) -> Float[Tensor, "batch last vocab"]:
@@ -138,6 +99,62 @@ class DecodingSession:
 
 Start = Callable[[], DecodingSession]
 """Starts a session, once the model is in evaluation mode."""
+
+
+def start_prompts(
+    decoder: Decoder,
+    prompts: Int[Tensor, "batch seq"],
+    lengths: Int[Tensor, " batch"] | None,
+    max_new_tokens: int,
+    layer: LayerKind,
+) -> Start:
+    """Continue prompts, of which the last ``lengths`` tokens are real.
+
+    Raises:
+        ValueError: if they do not fit the decoder.
+    """
+    check_prompts(decoder.config, prompts, lengths, max_new_tokens)
+
+    def start() -> DecodingSession:
+        device, width = next(decoder.parameters()).device, prompts.shape[1]
+        padding = None
+        if lengths is not None and bool((lengths < width).any()):
+            absent = width - lengths.to(device)[:, None]
+            positions = torch.arange(width + max_new_tokens, device=device) - absent
+            padding = LeftPadding(positions.clamp(min=0), positions >= 0)
+        tokens = prompts.to(device)
+        return DecodingSession(decoder, tokens, max_new_tokens, layer, padding=padding)
+
+    return start
+
+
+def start_sources(
+    model: EncoderDecoder,
+    sources: Int[Tensor, "batch source_len"],
+    lengths: Int[Tensor, " batch"] | None,
+    max_new_tokens: int,
+    layer: LayerKind,
+    *,
+    start_id: int,
+) -> Start:
+    """Write targets, from the start token on, for sources that are read at the start.
+
+    Raises:
+        ValueError: if they do not fit the model.
+    """
+    check_sources(model.config, sources, lengths, start_id, max_new_tokens)
+
+    def start() -> DecodingSession:
+        device = next(model.parameters()).device
+        tokens = sources.to(device)
+        mask = model.source_mask(
+            tokens, None if lengths is None else lengths.to(device)
+        )
+        source = Source(model.cross_keys_values(model.encode(tokens, mask)), mask)
+        starts = torch.full((len(tokens), 1), start_id, device=device)
+        return DecodingSession(model, starts, max_new_tokens, layer, source=source)
+
+    return start
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Speculative decoding: a small model drafts, a large one checks in parallel."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import cast
 
 import torch
@@ -11,8 +10,14 @@ from torch import Generator, Tensor
 from transformer_lib.cache import LayerCache
 from transformer_lib.decoder import Decoder
 from transformer_lib.sampling.logits import filter_logits, sample
-from transformer_lib.sampling.session import DecodingSession, LayerKind, Start, stream
-from transformer_lib.sampling.validation import check_ids, check_prompts
+from transformer_lib.sampling.session import (
+    DecodingSession,
+    LayerKind,
+    Start,
+    start_prompts,
+    stream,
+)
+from transformer_lib.sampling.validation import check_ids
 
 Rule = Callable[[Float[Tensor, "rows vocab"]], Float[Tensor, "rows vocab"]]
 """Says which distribution to draw from: `filter_logits` with its settings."""
@@ -42,12 +47,8 @@ def speculative(
     """
     _check_pair(target, draft, prompt, n_draft)
     check_ids(target.config, end=end_id)
-    for model in (target, draft):
-        check_prompts(model.config, prompt, None, max_new_tokens)
     starts = [
-        partial(
-            DecodingSession.from_prompts, model, prompt, None, max_new_tokens, layer
-        )
+        start_prompts(model, prompt, None, max_new_tokens, layer)
         for model in (target, draft)
     ]
     passes = _passes(

@@ -6,13 +6,8 @@ import traitlets
 
 from transformer_book.figures.attention_stepper import word_model
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.schema import cut
-from transformer_book.figures.state import (
-    StateError,
-    Values,
-    check_matrix,
-    check_tokens,
-)
+from transformer_book.figures.schema import check_limits, cut
+from transformer_book.figures.state import StateError, Values
 
 STEPS = ("query", "key", "scores", "scale", "mask", "softmax", "output")
 _TOKENS = ["The", "cat", "slept", "and", "it"]
@@ -84,43 +79,24 @@ class AttentionStepper(Figure):
         return state | {name: [] for name in from_text}
 
     def check(self, state: dict[str, Any]) -> None:
-        """Raise unless tokens, vectors, mask, step and selected fit each other."""
-        n = _check_tokens(state)
-        if not isinstance(state["mask"], str):
-            check_matrix("mask", state["mask"], (n, n), bool)
-        if state["step"] not in (*range(len(STEPS)), *STEPS):
-            raise StateError(f"step must be 0 to 6 or a word, got {state['step']}")
-        if len(state["selected"]) != 2 or min(state["selected"]) < 0:
-            raise StateError(f"selected must be [query, key], got {state['selected']}")
+        """Raise unless the limits hold for the tokens of the text, or for its own."""
+        if isinstance(state["step"], str):
+            state = state | {"step": STEPS.index(state["step"])}
+        model, text = state["model"], state["text"]
+        if text and not model:
+            raise StateError(
+                f"text needs a model that reads it, got {cut(text)} and no model; "
+                "AttentionStepper.from_model(model, text) takes both"
+            )
+        limits = dict(self.limits)
+        if text:
+            check_limits(state, {name: limits[name] for name in ("text", "model")})
+            word_model.check_words(model["words"])
+            state = state | {"tokens": word_model.split(text, model)}
+            limits = {name: limits[name] for name in limits if name not in _VECTORS}
+        check_limits(state, limits)
 
     def _accept(self, proposal: Any) -> Any:
         value = super()._accept(proposal)
         is_word = proposal["trait"].name == "step" and isinstance(value, str)
         return STEPS.index(value) if is_word else value
-
-
-def _check_tokens(state: dict[str, Any]) -> int:
-    """Check where tokens and vectors come from; return how many tokens there are."""
-    model, text = state["model"], state["text"]
-    word_model.check_model(model)
-    if text and not model:
-        raise StateError(
-            f"text needs a model that reads it, got {cut(text)} and no model; "
-            "AttentionStepper.from_model(model, text) takes both"
-        )
-    if text:
-        return len(word_model.split(text, model))
-    check_tokens(state["tokens"], 2, word_model.MOST)
-    _check_vectors(state, len(state["tokens"]))
-    return len(state["tokens"])
-
-
-def _check_vectors(state: dict[str, Any], n: int) -> None:
-    """Raise unless there is one query, key and value per token, and they fit."""
-    for name in _VECTORS:
-        rows = state[name]
-        width = len(rows[0]) if rows and isinstance(rows[0], list) else 0
-        check_matrix(name, rows, (n, max(1, width)), float)
-    widths = [len(state[name][0]) for name in ("query", "key")]
-    if widths[0] != widths[1]:
-        raise StateError(f"query and key must have the same width, got {widths}")

@@ -1,23 +1,18 @@
 // Where everything stands: the numbers of one query, one pair, the map. Pure: no DOM.
 import {
   cividis,
-  flag,
+  follow,
   inkOn,
   keep,
-  list,
   matrixFrame,
   number,
-  one,
-  parts,
   quote,
   sum,
-  table,
-  text,
   tokenText,
-  whole,
 } from "../kit/index.mjs";
 import { LAST, numbers, pairOf } from "./numbers.mjs";
-import { MOST, given } from "./word_model.mjs";
+import { given } from "./word_model.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const TALL = 26; // height of a row of the map, of a line of numbers
 const ROW = 24; // height of a key's row in the narrow ledger
@@ -273,40 +268,13 @@ export function mapData(geometry, active) {
   };
 }
 
-/** n queries, keys and values; keys are as wide as queries. */
-const vectorRules = (n, { query, value }) => ({
-  query: table(n, query),
-  key: table(n, query),
-  value: table(n, value),
-});
-
-function checkModel(model) {
-  const x = model.embedding;
-  parts({
-    words: list(text, 1, 999),
-    embedding: table(model.words?.length, x),
-    positions: (rows, name) => rows?.length && table(rows.length, x)(rows, name),
-    ...vectorRules(x?.[0]?.length, model),
-  })(model, "model");
-}
-
 /** Refuses what cannot be drawn; returns the vectors that the page shows. */
 function check(state) {
-  const { model } = state;
-  if (model) checkModel(model);
+  const { tokens, query, key, value, mask, ...own } = limits;
   // what follows from the model does not count
-  keep(model ? { ...state, query: 0, key: 0, value: 0 } : state, {
-    text: text,
-    step: whole(0, LAST),
-    selected: list(whole(0, 1e9), 2),
-  });
+  keep(state.model ? { ...state, query: 0, key: 0, value: 0 } : state, own);
   const read = given(state);
-  const n = read.tokens?.length;
-  parts({
-    tokens: list(text, 2, MOST),
-    ...vectorRules(n, read),
-    mask: Array.isArray(state.mask) ? list(list(flag, n), n) : one("none", "causal"),
-  })({ ...state, ...read }, "");
+  follow({ ...state, ...read }, { tokens, query, key, value, mask });
   return read;
 }
 

@@ -6,6 +6,7 @@ import { ledger, stopAt } from "./ledger.mjs";
 import { LAST, TITLES, pairOf, within } from "./numbers.mjs";
 import { formula, pytorch, sentence, table } from "./text.mjs";
 import { given, split } from "./word_model.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 /** The reader's own text, answered by the page's model. */
 function textField(ui) {
@@ -132,18 +133,7 @@ export default {
       set: { step: LAST },
     },
   ],
-  traits: [
-    "tokens",
-    "query",
-    "key",
-    "value",
-    "mask",
-    "step",
-    "selected",
-    "locked",
-    "text",
-    "model",
-  ],
+  limits,
   layout,
   sentence,
   table,

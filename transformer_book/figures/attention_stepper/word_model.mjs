@@ -1,9 +1,10 @@
 // From a reader's text to tokens, queries, keys and values. Pure: no DOM.
 import { sum } from "../kit/index.mjs";
+import limits from "./limits.json" with { type: "json" };
 
-const PIECE = /[\p{L}\p{N}_'’-]+|[^\s\p{L}\p{N}_'’-]/gu;
-const WORD = /[\p{L}\p{N}_'’-]/u;
-export const MOST = 16;
+const WORD = RegExp(limits.text.word, "u");
+const PIECE = RegExp(`${limits.text.word}|\\S`, "gu");
+export const MOST = limits.tokens.length[1];
 
 /** Rows of numbers times a matrix. */
 export const times = (rows, matrix) =>
@@ -25,7 +26,7 @@ export function near(word, words) {
  */
 export function split(text, model) {
   const known = new Set(model.words);
-  const found = (text.toLowerCase().slice(0, 2000).match(PIECE) ?? []).filter(
+  const found = (text.toLowerCase().match(PIECE) ?? []).filter(
     (piece) => known.has(piece) || WORD.test(piece),
   );
   const unknown = found.find((word) => !known.has(word));

@@ -5,11 +5,6 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.block_flow import streams
-from transformer_book.figures.block_flow.checks import (
-    check_flow,
-    check_one,
-    check_stack,
-)
 from transformer_book.figures.figure import RoundedFigure
 from transformer_book.figures.state import StateError, Values
 from transformer_book.figures.weights import ServesWeights
@@ -73,16 +68,12 @@ class BlockFlow(ServesWeights, RoundedFigure):
             self.update(flow=flow, selected=[r for r in self.selected if r < rows])
 
     def check(self, state: dict[str, Any]) -> None:
-        """Raise unless the prompt can be read, and flow and stacks are complete."""
-        check_flow(state["flow"])
+        """Raise unless a state keeps its limits, and the prompt can be read."""
+        super().check(state)
         if state["source"] == "page":
             streams.shipped_ids(state["prompt"])
-        elif state["prompt"] != state["flow"]["prompt"]:
+        elif state["prompt"] != state["flow"].get("prompt"):
             raise StateError(
                 f"prompt must be the flow's, got {state['prompt'][:40]!r}; change both "
                 "by update(**BlockFlow.followed(model, tokenizer, prompt))"
             )
-        for kind in ("pre", "post"):
-            check_stack(kind, state["stacks"].get(kind))
-        check_one("position", [state["position"]], streams.TOKENS)
-        check_one("selected", state["selected"], len(state["flow"]["lengths"]))

@@ -1,8 +1,8 @@
 // Where everything stands: the stream, row by row, and the random stack. Pure: no DOM.
-import * as must from "../kit/index.mjs";
-import { line, number, percent, quote, scale, tokenText } from "../kit/index.mjs";
-import { TOKENS, flowOf } from "./numbers.mjs";
+import { keep, line, number, percent, quote, scale, tokenText } from "../kit/index.mjs";
+import { flowOf } from "./numbers.mjs";
 import { block, brief, degrees, leader, part } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const HEAD = 24; // height of the line of names
 const KINDS = { attention: "attention", "feed-forward": "ff", embedding: "stream" };
@@ -15,39 +15,9 @@ const text = (x, y, words, kind = null, anchor = null) => ({
   "text-anchor": anchor,
 });
 
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const { flow, stacks } = state;
-  const rows = Math.max(3, Math.min(25, flow?.lengths?.length | 1)); // two layers in each block
-  const numbers = (n) => must.list(must.finite, n);
-  const randomStack = (kind) =>
-    must.parts({
-      shares: must.list(must.finite, 2, 99),
-      lengths: numbers(stacks?.[kind]?.shares?.length + 1),
-    });
-  must.keep(state, {
-    flow: must.parts({
-      norm: must.text,
-      tokens: must.list(must.text, 1, TOKENS),
-      position: must.whole(0, flow?.tokens?.length - 1),
-      lengths: numbers(rows),
-      answer: numbers(rows),
-      changes: numbers(rows - 1),
-      cosines: numbers(rows - 1),
-      top: must.list(must.list(must.parts([must.text, must.finite]), 3), rows),
-    }),
-    stacks: must.parts({ pre: randomStack("pre"), post: randomStack("post") }),
-    prompt: must.text,
-    source: must.one("page", "Python"),
-    position: must.whole(0, TOKENS - 1),
-    residual: must.one("pre", "post"),
-    selected: must.place(rows),
-  });
-}
-
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits);
   const flow = flowOf(state);
   return { state, flow, frame: frame(flow, room), stack: stack(state, room) };
 }

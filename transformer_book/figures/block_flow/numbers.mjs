@@ -1,9 +1,10 @@
 // One token's stream through a model in the page: lengths, angles, the logit lens. No DOM.
 import { dot, softmax } from "../kit/index.mjs";
 import { createSession, createTokenizer } from "../engine/index.mjs";
+import limits from "./limits.json" with { type: "json" };
 
-export const SIGNS = 300; // most of a prompt
-export const TOKENS = 64; // most of a prompt
+export const SIGNS = limits.prompt.text[1]; // most of a prompt
+export const TOKENS = limits.flow.parts.tokens.length[1]; // most of a prompt
 const LEADERS = 3;
 const round = (x) => Math.round(1e4 * x) / 1e4;
 const length = (x) => Math.sqrt(dot(x, x));

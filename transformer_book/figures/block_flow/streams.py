@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
+from transformer_book.figures.schema import check_limits, limits_of
 from transformer_book.figures.state import StateError, rounded
 from transformer_book.figures.weights import as_in_page
 from transformer_lib.blocks import Config, Stack
@@ -18,8 +19,9 @@ from transformer_lib.tokens import Tokenizer
 MODEL = "manual-lm"
 BLOCKS = 12
 """Blocks that the figure shows at most; the random stacks have as many."""
-SIGNS, TOKENS = 300, 64
-"""Most characters and most tokens of a prompt."""
+_LIMITS = limits_of("block_flow")
+TOKENS = _LIMITS["flow"]["parts"]["tokens"]["length"][1]
+"""Most tokens of a prompt."""
 LEADERS = 3
 LAYERS = ("attention", "feed_forward")
 
@@ -104,15 +106,8 @@ def _measured(
 
 def encoded(tokenizer: Tokenizer, prompt: str) -> list[int]:
     """Return the ids of a prompt that the figure can show."""
-    if len(prompt) > SIGNS:
-        raise StateError(
-            f"prompt must be at most {SIGNS} characters, got {len(prompt)}; "
-            "show its end"
-        )
-    try:
-        ids = tokenizer.encode(prompt)
-    except ValueError as error:
-        raise StateError(f"prompt must be valid Unicode: {error}") from error
+    check_limits({"prompt": prompt}, {"prompt": _LIMITS["prompt"]})
+    ids = tokenizer.encode(prompt)
     if not 1 <= len(ids) <= TOKENS:
         raise StateError(f"prompt must be 1 to {TOKENS} tokens, got {len(ids)}")
     return list(ids)

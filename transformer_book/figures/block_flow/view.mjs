@@ -4,6 +4,7 @@ import { origin, promptField, tokenChoice } from "./controls.mjs";
 import { around, layout, row } from "./layout.mjs";
 import { flowOf } from "./numbers.mjs";
 import { caption, formula, pytorch, sentence, sentenceOf, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const createRow = (_, r) =>
   s(
@@ -137,7 +138,7 @@ export default {
       set: { residual: "pre" },
     },
   ],
-  traits: ["prompt", "position", "source", "flow", "residual", "stacks", "selected"],
+  limits,
   layout,
   sentence,
   table,

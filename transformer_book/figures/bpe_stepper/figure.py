@@ -5,11 +5,7 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import StateError, Values, check_place, check_ranges
-from transformer_lib.tokens import split_words
-
-MOST_MERGES = 300
-"""The most merges that the figure shows."""
+from transformer_book.figures.state import Values
 
 _TEXT = (
     "twenty-one, twenty-two and twenty-three; seventy-one, seventy-two and "
@@ -33,14 +29,3 @@ class BPEStepper(Figure):
 
     def __init__(self, text: str = _TEXT, **state: Any) -> None:
         super().__init__(text=text, **state)
-
-    def check(self, state: dict[str, Any]) -> None:
-        """Raise unless the text is valid Unicode and the numbers are in range."""
-        try:
-            split_words(state["text"])
-        except ValueError as error:
-            raise StateError(str(error)) from None
-        check_ranges(state, {"step": (0, MOST_MERGES)})
-        ids = 256 + MOST_MERGES
-        rule = f"two ids from 0 to {ids - 1}, or []"
-        check_place("selected", state["selected"], (ids, ids), rule)

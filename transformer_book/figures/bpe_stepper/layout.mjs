@@ -1,8 +1,7 @@
 // Where everything stands: pairs, words, merges, the curve. Pure: no DOM.
-import { keep, line, place, scale, text, tokenText, whole } from "../kit/index.mjs";
+import { keep, line, scale, tokenText } from "../kit/index.mjs";
 import {
   BYTES,
-  MOST_MERGES,
   countTokens,
   history,
   isSame,
@@ -11,6 +10,7 @@ import {
   shownStep,
 } from "./numbers.mjs";
 import { decoded, hex } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 export const ROWS = 6; // pairs in the list
 export const ROW_HEIGHT = 28; // of a line in the list
@@ -25,12 +25,6 @@ const ABREAST = 620; // from this width on, learned tokens and curve stand side 
 const last = (list) => list[list.length - 1];
 const visible = (shown) => tokenText(shown, 1000).replaceAll(" ", "␣");
 
-/** What a state must be; Python says more of what is wrong. */
-function check(state) {
-  const id = BYTES + MOST_MERGES;
-  keep(state, { text, step: whole(0, MOST_MERGES), selected: place(id, id) });
-}
-
 /** The pairs in the list, [pair, count, rank]: the first ones, and the held one. */
 function listed(ranked, selected) {
   const rows = ranked.map(([pair, count], i) => [pair, count, i + 1]);
@@ -40,7 +34,7 @@ function listed(ranked, selected) {
 
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits);
   const learnt = history(state.text);
   const { steps, numbers } = learnt;
   const { step, now } = shownStep(state);

@@ -1,6 +1,7 @@
 // What byte-pair encoding learns from a text, merge by merge. No DOM.
+import limits from "./limits.json" with { type: "json" };
 
-export const MOST_MERGES = 300; // that the figure goes through
+export const MOST_MERGES = limits.step.whole[1]; // that the figure goes through
 export const BYTES = 256; // ids of single bytes; merges get the ids after them
 
 // GPT-2's pattern: Radford et al. 2019, section 2.2, and the code published with it.

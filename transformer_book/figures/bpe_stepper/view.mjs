@@ -5,6 +5,7 @@ import { BYTES, MOST_MERGES, goBy, isSame, shownStep } from "./numbers.mjs";
 import { pairList } from "./pair_list.mjs";
 import { picture } from "./picture.mjs";
 import { named, pytorch, rate, sentence, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 /** The reader's text, on lines enough to read it; another one starts before any merge. */
 function ownText(ui) {
@@ -140,7 +141,7 @@ export default {
     },
   ],
   keys: "; in the pictures, + and − step",
-  traits: ["text", "step", "selected"],
+  limits,
   layout,
   sentence,
   table,

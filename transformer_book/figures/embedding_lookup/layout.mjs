@@ -1,48 +1,18 @@
 // Everything that is drawn or said, and where its parts stand. Pure: no DOM.
-import {
-  keep,
-  list,
-  number,
-  one,
-  place,
-  real,
-  rising,
-  text as textRule,
-  tokenText,
-  whole,
-} from "../kit/index.mjs";
+import { keep, number, tokenText } from "../kit/index.mjs";
 import { MOST_WORDS, nearest, neighbors, ownGroup, plane } from "./numbers.mjs";
 import { SIGN, mark, signs, text } from "./symbols.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const TOP = 38; // of table and output
 const PLANE = 236; // least height of the plane beside the table
-const MOST_NUMBERS = 2400; // of all tables
-
-/** What a state must be; Python says more of what is wrong. */
-function check(state) {
-  const { words, groups, tables, steps } = state;
-  const [n, count, width] = [words?.length, tables?.length, tables?.[0]?.[0]?.length];
-  const row = list(real(-1000, 1000), Math.max(2, Math.min(16, width || 2)));
-  keep(state, {
-    words: list(textRule, 2, 64),
-    groups: list(textRule, groups?.length && n),
-    about: textRule,
-    tables: list(list(row, n), 1, MOST_NUMBERS / 2),
-    steps: rising(count, count),
-    step: (x, name) => one(...steps)(x, name),
-    tokens: list(whole(0, n - 1), 0, MOST_WORDS),
-    view: one("lookup", "one-hot"),
-    selected: place(n, width),
-  });
-  whole(0, MOST_NUMBERS)(count * n * width, "the count of all numbers in tables");
-}
 
 /** The row of which the nearest are listed if the reader looks at no other one. */
 export const pickedRow = ({ selected, tokens }) => selected[0] ?? tokens[0] ?? 0;
 
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits);
   const { tables, steps, step, tokens, groups, words } = state;
   const index = steps.indexOf(step);
   const table = tables[index];

@@ -1,7 +1,8 @@
 // Rows near each other, and the plane in which they are drawn. No DOM.
 import { dot, range } from "../kit/index.mjs";
+import limits from "./limits.json" with { type: "json" };
 
-export const MOST_WORDS = 6; // that are looked up at once
+export const MOST_WORDS = limits.tokens.length[1]; // that are looked up at once
 
 /** The cosine of two rows; 0 if one of them is all zeros. */
 export function cosine(a, b) {

@@ -5,6 +5,7 @@ import { ownWords, trainingSlider } from "./controls.mjs";
 import { layout, pickedRow, places, ranking } from "./layout.mjs";
 import { lookup } from "./lookup.mjs";
 import { pytorch, sentence, table, when } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 /** Table, output and points, in one picture with one tab stop. */
 function tableView(ui) {
@@ -172,17 +173,7 @@ export default {
       say: "Under More, choose one-hot × W: a product that picks the same rows. Which of the two is less work?",
     },
   ],
-  traits: [
-    "words",
-    "groups",
-    "about",
-    "tables",
-    "steps",
-    "step",
-    "tokens",
-    "view",
-    "selected",
-  ],
+  limits,
   layout,
   sentence,
   table,

@@ -1,22 +1,15 @@
 // Where everything is: a pure function of the state and the width in pixels, no DOM.
 import {
   cividis,
-  finite,
-  flag,
   inkOn,
   keep,
-  list,
   percent,
-  place,
   range,
-  real,
-  rising,
   scale,
-  text,
   tokenText,
-  whole,
 } from "../kit/index.mjs";
 import { read } from "./numbers.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const LEFT = 24; // of the cells: room for the numbers of the experts
 const TOP = 26; // of the cells: room for the tokens
@@ -24,29 +17,9 @@ const TALL = 26; // a row
 const BESIDE = 100; // the loads, right of the cells
 const NUMBER = 42; // room for a load in words, right of its bar
 
-function check(state) {
-  const { tokens, steps, without } = state;
-  const nExperts = without?.[0]?.[0]?.length;
-  const run = list(
-    list(list(finite, Math.min(8, Math.max(2, nExperts || 0))), tokens?.length),
-    steps?.length,
-  );
-  keep(state, {
-    tokens: list(text, 2, 16),
-    steps: rising(2, 12),
-    without: run,
-    balanced: run,
-    balance: flag,
-    frame: whole(0, steps?.length - 1),
-    top_k: whole(1, nExperts),
-    capacity: real(0.5, 4),
-    selected: place(nExperts, tokens?.length),
-  });
-}
-
 /** Everything that is drawn or said. Throws on a state that cannot be shown. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits);
   const all = read(state);
   const cell = Math.min(34, Math.floor((room - LEFT - BESIDE) / all.n));
   const end = LEFT + cell * all.n;

@@ -2,6 +2,7 @@
 import { fill, hatch, join, number, pad, panel, s, set } from "../kit/index.mjs";
 import { layout } from "./layout.mjs";
 import { formula, pair, pytorch, sentence, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const locked = ({ selected }) => (selected.length ? selected : null);
 
@@ -123,17 +124,7 @@ export default {
       set: (state) => ({ balance: true, frame: state.steps.length - 1 }),
     },
   ],
-  traits: [
-    "tokens",
-    "steps",
-    "without",
-    "balanced",
-    "balance",
-    "frame",
-    "top_k",
-    "capacity",
-    "selected",
-  ],
+  limits,
   layout,
   sentence,
   table,

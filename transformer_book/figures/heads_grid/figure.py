@@ -8,7 +8,7 @@ import traitlets
 
 from transformer_book import pretrained
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.heads_grid.checks import Size, check, check_reading, fits
+from transformer_book.figures.heads_grid.checks import check, check_reading, fits
 from transformer_book.figures.heads_grid.record import record, telling
 from transformer_book.figures.state import StateError, Values, as_lists
 from transformer_book.figures.weights import ServesWeights
@@ -128,7 +128,7 @@ def _computed(model: Decoder, source: str, state: Mapping[str, Any]) -> dict[str
         StateError: if it cannot read these ids, or has no such heads.
     """
     asked = {name: as_lists(state[name]) for name in ("ids", "tokens", "off")}
-    check_reading(asked, Size.of(model))
+    check_reading(asked, model)
     return record(model, asked["ids"], sorted(asked["off"]), source)
 
 

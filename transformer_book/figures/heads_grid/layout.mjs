@@ -1,8 +1,15 @@
 // Where everything stands: thumbnails, the large maps, the losses. Pure: no DOM.
-import * as must from "../kit/index.mjs";
-import { cividis, number, tokenText } from "../kit/index.mjs";
-import { SCORES, UNIT, isOff, numbers, runners, unpacked } from "./numbers.mjs";
+import {
+  check as must,
+  cividis,
+  keep,
+  number,
+  range,
+  tokenText,
+} from "../kit/index.mjs";
+import { SCORES, UNIT, isOff, numbers, runners } from "./numbers.mjs";
 import { capital, name } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 export const SIZES = { "induction-1": [1, 4], "induction-2": [2, 4] }; // layers, heads in each
 export const SORTS = [
@@ -12,7 +19,7 @@ export const SORTS = [
   ["induction", "induction"],
   ["loss", "loss if off"],
 ];
-export const MOST = 32; // tokens
+export const MOST = limits.tokens.length[1]; // tokens
 const VOCABULARY = 64; // of both shipped models
 const LARGEST_ID = 1e9;
 
@@ -28,41 +35,25 @@ const round = (x) => Math.round(100 * x) / 100;
 export const sizeOf = ({ source, stored }) =>
   SIZES[source] ?? [stored?.maps?.length, stored?.maps?.[0]?.length];
 
-/** A stored map: the lower triangle of weights, row after row. */
-function packedMap(n) {
-  return (map, name) => {
-    must.list(must.whole(0, UNIT), (n * (n + 1)) / 2)(map, name);
-    for (const row of unpacked(map, n)) must.shares(1, MOST / UNIT)(row, name); // each weight is rounded
-  };
-}
-
-/** Python says what is wrong; this stops only a page or a link that was edited. */
 function check(state) {
-  const { source, stored, tokens } = state;
-  const maps = stored?.maps;
-  const size = tokens?.length;
+  const { source, stored } = state;
   const [layers, heads] = sizeOf(state);
-  const head = must.cell(layers, heads);
-  const some = must.list(must.any, 0, 99);
-  const perHead = (item) => must.list(must.list(item, maps?.[0]?.length), maps?.length);
-  must.keep(state, {
-    source: must.one(...Object.keys(SIZES), "Python"),
-    sort: must.one(...SORTS.map(([sort]) => sort)),
-    tokens: must.list(must.text, 2, MOST),
-    ids: must.list(must.whole(0, SIZES[source] ? VOCABULARY - 1 : LARGEST_ID), size),
-    stored: must.parts({
-      ids: must.list(must.whole(0, LARGEST_ID), 2, MOST),
-      off: some,
-      losses: must.list(must.parts([some, must.finite]), 0, 99),
-      maps: perHead((map, name) => packedMap(stored.ids.length)(map, name)),
-      scores: perHead(must.list(must.finite, 2, 3)),
-      first: (x, name) => must.finite(x ?? 0, name),
-    }),
-    off: must.list(head, 0, 99),
-    shown: must.list(head, 1, 2),
-    pair: must.place(size, size),
-    selected: must.place(layers, heads),
+  const n = stored?.ids?.length;
+  keep(state, limits, {
+    layers,
+    heads,
+    last_id: SIZES[source] ? VOCABULARY - 1 : LARGEST_ID,
+    triangle: (n * (n + 1)) / 2,
   });
+  const row = { list: "any", length: [1, n], sum: [UNIT, MOST] }; // each weight is rounded
+  const starts = range(n).map((q) => (q * (q + 1)) / 2);
+  stored.maps.forEach((layer, l) =>
+    layer.forEach((map, h) =>
+      starts.forEach((start, q) =>
+        must(row, map.slice(start, start + q + 1), `stored.maps[${l}][${h}]`),
+      ),
+    ),
+  );
 }
 
 /** Everything that is drawn or said, from the state and a model that runs here, if any. */

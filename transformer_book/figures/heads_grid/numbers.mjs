@@ -78,7 +78,7 @@ function computed({ ids, off }, { run }, period) {
   };
 }
 
-export function unpacked(weights, n) {
+function unpacked(weights, n) {
   return range(n).map((q) =>
     weights.slice((q * (q + 1)) / 2, ((q + 1) * (q + 2)) / 2).map((w) => w / UNIT),
   );

@@ -4,6 +4,7 @@ import { others, source, switches } from "./controls.mjs";
 import { largeMap, layout } from "./layout.mjs";
 import { switched } from "./numbers.mjs";
 import { headText, pytorch, sentence, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const words = ([x, y, text, kind = null, anchor = "start", transform = null]) => ({
   x,
@@ -234,17 +235,7 @@ export default {
     },
   ],
   keys: ", Space on a map switches its head off",
-  traits: [
-    "source",
-    "ids",
-    "tokens",
-    "off",
-    "shown",
-    "selected",
-    "pair",
-    "sort",
-    "stored",
-  ],
+  limits,
   layout,
   sentence,
   table,

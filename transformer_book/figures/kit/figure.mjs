@@ -196,7 +196,7 @@ function mount(spec, css, model, el) {
     fresh = false;
     redraw();
   };
-  const data = store(model, spec.traits, repaint, signal);
+  const data = store(model, Object.keys(spec.limits), repaint, signal);
   const shared = { view, root: part.root, widget: model, signal, repaint, redraw };
   const ui = createUI(spec, data, shared);
   const built = spec.build(ui);

@@ -9,9 +9,9 @@ The figures' kit. A figure is a folder; its view.mjs exports what it is made of:
     steps: [{ say: "Press Step.", set: { step: 0 } }, ...],  // at most three: what to do,
                                      // and how the figure then stands: steps.mjs
     keys: ", + and − change a score",   // optional, after "Enter holds, Esc lets go"
-    traits: ["tokens", "scores"],    // all of the state, Python's names
+    limits,                          // limits.json: all of the state, Python's names
     layout: (state, width = 680) => geometry,  // pure; throws Error("rule, got value") on a
-                                     // bad state: keep(state, rules) of schema.mjs
+                                     // bad state: keep(state, limits)
     sentence: (geometry, active) => "...",    // live sentence; active = [row, col] or null
     table: (geometry) => ({ caption, header: [...], rows: [[...]] }),     // also the CSV
     pytorch: (state, geometry) => "import torch\n...assert...",  // runs as it is
@@ -62,7 +62,7 @@ Numbers  range, times, sum, dot, softmax; draws(seed), the same numbers everywhe
        numbers.mjs.
 Shape  matrixFrame, hatch, line, scale: geometry.mjs. cividis(x), inkOn(x) for weights in
        0..1: palette.mjs.
-Rules  keep(state, { trait: rule }), whole, real, list, one, flag ...: schema.mjs.
+Rules  keep(state, limits): schema.mjs, which says how limits.json is written.
 DOM    h(tag, props, ...children), s(...) for SVG, set, join (keyed), fill: dom.mjs.
 Colors var(--query), --key, --value, --position, --text, --quiet, --line, --soft,
        --surface, --ground; SVG text classes query, key, value, position, quiet, token,

@@ -1,6 +1,7 @@
 // What reading tokens costs, with and without a cache. No DOM.
+import limits from "./limits.json" with { type: "json" };
 export const STEPS = 8; // after the prefill
-export const MOST = 16; // tokens of a prompt that are read
+export const MOST = limits.prompt_length.whole[1]; // tokens of a prompt that are read
 export const POINTS = 16; // lengths at which the memory can be asked for
 
 export const KNOWN = {

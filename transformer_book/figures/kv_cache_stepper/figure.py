@@ -4,31 +4,16 @@ from typing import Any
 
 import traitlets
 
-from transformer_book.figures import schema as rules
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.kv_cache_stepper.kv_generate import (
-    MOST,
-    STEPS,
-    NewCache,
-    traits,
-)
-from transformer_book.figures.kv_cache_stepper.sizes import KNOWN, NAMES
-from transformer_book.figures.state import (
-    StateError,
-    Values,
-    check_place,
-    check_ranges,
-    check_tokens,
-)
+from transformer_book.figures.kv_cache_stepper.kv_generate import NewCache, traits
+from transformer_book.figures.schema import check_limits
+from transformer_book.figures.state import Values
 from transformer_book.figures.weights import ServesWeights
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.tokens import Tokenizer
 
-SOURCES = ("stored", "page", "yours")
 _PROMPT = "The method should return"
-
-_WAYS, _POINTS = 3, 17  # of the memory: ways to share heads, lengths
 
 
 class KVCacheStepper(ServesWeights, Figure):
@@ -40,7 +25,7 @@ class KVCacheStepper(ServesWeights, Figure):
     difference between their logits at each step; with the `bug`, every new token is
     given position 0, and `wrong_picks` and `wrong_gaps` apply. `source` says who
     computed: "stored" (the book's model in Python), "page" (in the browser) or "yours".
-    `sizes` are the model's, and `memory` is "own" or a model of `KNOWN`. `selected` is
+    `sizes` are the model's, and `memory` is "own" or a published model. `selected` is
     [view, row, column] or []: view 0 and 1 are the two sides, 2 is the memory.
     """
 
@@ -87,69 +72,5 @@ class KVCacheStepper(ServesWeights, Figure):
         return traits(prompt, model, tokenizer, cache)
 
     def check(self, state: dict[str, Any]) -> None:
-        """Raise unless texts, differences and numbers fit each other."""
-        most = MOST + STEPS + 1
-        check_tokens(state["tokens"], 0, most)
-        first = state["prompt_length"]
-        steps = len(state["tokens"]) - first
-        if not (0 <= first <= MOST and bool(first) == bool(steps) and steps >= 0):
-            raise StateError(
-                f"prompt_length must be 1 to {MOST} and less than the tokens, or "
-                f"0 without any, got {first} of {len(state['tokens'])}; change all by "
-                "update(**figure.written(...))"
-            )
-        for name in ("picks", "wrong_picks", "gaps", "wrong_gaps"):
-            if len(state[name]) != steps:
-                raise StateError(
-                    f"{name} must be {steps}, one for each step, got "
-                    f"{len(state[name])}; change all by update(**figure.written(...))"
-                )
-        _check_kinds(state)
-        _check_words(state)
-        check_ranges(state, {"step": (0, max(0, steps - 1))})
-        _check_selected(state)
-
-
-def _check_kinds(state: dict[str, Any]) -> None:
-    """Refuse what is no text, no finite number, or more steps than there are."""
-    rules.parts(
-        prompt=rules.text,
-        left_out=rules.whole(0, 100_000),
-        picks=rules.each(rules.text),
-        wrong_picks=rules.each(rules.text),
-        gaps=rules.each(rules.finite),
-        wrong_gaps=rules.each(rules.finite),
-    )("state", state)
-    if len(state["gaps"]) > STEPS + 1:
-        raise StateError(
-            f"tokens must be at most {STEPS + 1} after the prompt's, got "
-            f"{len(state['gaps'])}"
-        )
-
-
-_SIZES = rules.parts(
-    **dict.fromkeys({*NAMES} - {"feed_forward"}, rules.whole(1, 10**9)),
-    feed_forward=rules.text,
-    name=rules.text,
-)
-
-
-def _check_words(state: dict[str, Any]) -> None:
-    if state["source"] not in SOURCES:
-        raise StateError(f"source must be one of {SOURCES}, got {state['source']!r}")
-    if state["memory"] not in ("own", *KNOWN):
-        raise StateError(
-            f"memory must be one of {['own', *KNOWN]}, got {state['memory']!r}"
-        )
-    missing = sorted({*NAMES, "name"} - set(state["sizes"]))
-    if missing:
-        raise StateError(f"sizes must hold {[*NAMES, 'name']}, got none of {missing}")
-    _SIZES("sizes", state["sizes"])
-
-
-def _check_selected(state: dict[str, Any]) -> None:
-    """Refuse a cell that is not shown."""
-    length = state["prompt_length"] + state["step"]
-    shape = (_WAYS, _POINTS) if state["selected"][:1] == [2] else (length, length)
-    rule = "[view, row, column] of what is shown, or []"
-    check_place("selected", state["selected"], (3, *shape), rule)
+        """Raise unless a state keeps its limits; without a prompt there is no step."""
+        check_limits(state, self.limits, begun=min(1, state["prompt_length"]))

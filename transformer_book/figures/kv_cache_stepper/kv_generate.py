@@ -8,13 +8,16 @@ import torch
 
 from transformer_book import pretrained
 from transformer_book.figures.kv_cache_stepper.sizes import sizes_of
+from transformer_book.figures.schema import limits_of
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.sampling import eval_mode
 from transformer_lib.tokens import Tokenizer
 
-STEPS, MOST = 8, 16
-"""Steps after the prefill, and tokens of a prompt that are read."""
+STEPS = 8
+"""Steps after the prefill."""
+MOST = limits_of("kv_cache_stepper")["prompt_length"]["whole"][1]
+"""Tokens of a prompt that are read."""
 
 MODEL = "manual-lm"
 NewCache = Callable[..., Any]

@@ -1,55 +1,24 @@
 // The state of KVCacheStepper, checked, and where everything stands: the two sides, their
 // costs, the memory. Pure: no DOM.
-import * as must from "../kit/index.mjs";
-import { commas, compact, hatch, number, scale, tokenText } from "../kit/index.mjs";
 import {
-  KNOWN,
-  MOST,
-  POINTS,
-  SIZES,
-  STEPS,
-  keptBytes,
-  memories,
-  parts,
-  shownOf,
-} from "./costs.mjs";
+  check as must,
+  commas,
+  compact,
+  hatch,
+  keep,
+  number,
+  scale,
+  tokenText,
+} from "../kit/index.mjs";
+import { POINTS, STEPS, keptBytes, memories, parts, shownOf } from "./costs.mjs";
 import { SAME, parting, sum } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 export const SOURCES = {
   stored: "stored by Python",
   page: "computed in this page",
   yours: "from your Python",
 };
-
-function check(state) {
-  const { tokens, prompt_length: first, step, selected } = state;
-  const steps = tokens?.length - first;
-  const [texts, gaps] = [must.text, must.finite].map((each) => must.list(each, steps));
-  must.keep(state, {
-    prompt: must.text,
-    tokens: must.list(must.text, 0, MOST + STEPS + 1),
-    prompt_length: must.whole(0, MOST),
-    left_out: must.whole(0, 1e5),
-    picks: texts,
-    wrong_picks: texts,
-    gaps,
-    wrong_gaps: gaps,
-    step: must.whole(0, Math.max(0, steps - 1)),
-    bug: must.flag,
-    source: must.one(...Object.keys(SOURCES)),
-    memory: must.one("own", ...Object.keys(KNOWN)),
-    sizes: must.parts({
-      ...Object.fromEntries(SIZES.map((size) => [size, must.whole(1, 1e9)])),
-      name: must.text,
-    }),
-  });
-  must.whole(first ? 1 : 0, first ? STEPS + 1 : 0)(steps, "steps");
-  const shape =
-    selected?.[0] > 1
-      ? [memories(shownOf(state)).length, POINTS + 1]
-      : [first + step, first + step];
-  must.place(3, ...shape)(selected, "selected");
-}
 
 /**
  * Where the cells of a side begin, their sizes, [rows, columns] each, and how many there
@@ -65,7 +34,13 @@ function frame(first, half) {
 
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits, { begun: Math.sign(state.prompt_length) });
+  if (state.selected[0] === 2)
+    must(
+      { cell: [3, memories(shownOf(state)).length, 17] },
+      state.selected,
+      "selected",
+    );
   const { prompt_length: first, step, bug, sizes, tokens } = state;
   const { weights, pair, logits } = parts(sizes);
   const cost = (side, at) => {

@@ -7,6 +7,7 @@ import { createWriter } from "./kv_generate.mjs";
 import { SOURCES, bars, follow, layout, memory, side, total } from "./layout.mjs";
 import { picture } from "./picture.mjs";
 import { SAME, pytorch, sentence, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const MODEL = "manual-lm";
 const PREFILL =
@@ -135,22 +136,7 @@ export default {
     },
   ],
   keys: "; + and − step on both sides",
-  traits: [
-    "prompt",
-    "prompt_length",
-    "left_out",
-    "tokens",
-    "picks",
-    "wrong_picks",
-    "gaps",
-    "wrong_gaps",
-    "step",
-    "bug",
-    "source",
-    "sizes",
-    "memory",
-    "selected",
-  ],
+  limits,
   layout,
   sentence,
   table,

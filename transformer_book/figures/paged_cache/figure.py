@@ -1,16 +1,9 @@
 """PagedCache: the memory of many users, reserved as a whole or taken in blocks."""
 
-from typing import Any
-
 import traitlets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import StateError, Values, check_place, check_ranges
-
-_ROOM = 16  # slots of a reservation: the longest text
-_USERS = 8
-_BLOCK_SIZES = (1, 2, 4, 8, 16)
-_RANGES = {"prefix": (0, 15), "budget": (1, 64), "step": (1, 250)}
+from transformer_book.figures.state import Values
 
 
 class PagedCache(Figure):
@@ -35,24 +28,3 @@ class PagedCache(Figure):
     static = traitlets.Bool(False)
     step = traitlets.Int(2)
     selected = Values(traitlets.Int(), default_value=[])
-
-    def check(self, state: dict[str, Any]) -> None:
-        """Raise unless there are users, and each fits into a reservation."""
-        prompts, answers = state["prompts"], state["answers"]
-        if not 1 <= len(prompts) == len(answers) <= _USERS:
-            raise StateError(
-                f"prompts and answers must be 1 to {_USERS}, and as many, got "
-                f"{len(prompts)} and {len(answers)}"
-            )
-        for read, written in zip(prompts, answers, strict=True):
-            if min(read, written) < 1 or read + written > _ROOM:
-                raise StateError(
-                    "a prompt and an answer must have at least 1 token each, and "
-                    f"{_ROOM} together at most, got {read} and {written}"
-                )
-        if state["block_size"] not in _BLOCK_SIZES:
-            raise StateError(
-                f"block_size must be one of {_BLOCK_SIZES}, got {state['block_size']}"
-            )
-        check_ranges(state, _RANGES)
-        check_place("selected", state["selected"], (8, 16), "[row, column] or []")

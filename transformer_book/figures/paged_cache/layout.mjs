@@ -1,28 +1,12 @@
 // Where things are: a pure function of the state and the width in pixels, no DOM.
-import { flag, hatch, keep, list, one, place, range, whole } from "../kit/index.mjs";
-import { ROOM, SLOTS, sides } from "./numbers.mjs";
+import { hatch, keep, range } from "../kit/index.mjs";
+import { SLOTS, sides } from "./numbers.mjs";
 import { letter } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 export const COLUMNS = 16;
 export const ROWS = SLOTS / COLUMNS; // of each way
 const GAP = 24; // between the two pictures, where they are side by side
-
-function check(state) {
-  const users = state.prompts?.length ?? 0;
-  keep(state, {
-    prompts: list(whole(1, ROOM - 1), 1, 8),
-    answers: list(whole(1, ROOM - 1), users),
-    prefix: whole(0, ROOM - 1),
-    block_size: one(1, 2, 4, 8, 16),
-    budget: whole(1, SLOTS),
-    static: flag,
-    step: whole(1, 250),
-    selected: place(2 * ROWS, COLUMNS),
-  });
-  state.prompts.forEach((prompt, i) =>
-    whole(2, ROOM)(prompt + state.answers[i], `prompts[${i}] + answers[${i}]`),
-  );
-}
 
 /** The cells of one way, and the lines between its blocks. */
 function picture({ slots, size }, cell) {
@@ -48,7 +32,7 @@ function picture({ slots, size }, cell) {
 
 /** Everything that is drawn or said. Throws on a state that cannot be shown. */
 export function layout(state, width = 680) {
-  check(state);
+  keep(state, limits);
   const room = width < 600 ? width : (width - GAP) / 2;
   const cell = Math.min(24, Math.floor((room - 4) / COLUMNS));
   const ways = sides(state).map((side) => ({ ...side, ...picture(side, cell) }));

@@ -2,6 +2,7 @@
 import { grid, h, join, panel, range, s, set } from "../kit/index.mjs";
 import { COLUMNS, ROWS, layout } from "./layout.mjs";
 import { caption, label, lastPass, pytorch, sentence, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const TITLES = [
   () => "Reservations of 16 slots",
@@ -149,16 +150,7 @@ export default {
     },
   ],
   keys: ", + and − step",
-  traits: [
-    "prompts",
-    "answers",
-    "prefix",
-    "block_size",
-    "budget",
-    "static",
-    "step",
-    "selected",
-  ],
+  limits,
   layout,
   sentence,
   table,

@@ -1,44 +1,7 @@
 // What PositionLab shows of a state: numbers, and what is held. Pure: no DOM.
-import {
-  dot,
-  keep,
-  list,
-  one,
-  real,
-  table,
-  text,
-  whole,
-  wholes,
-} from "../kit/index.mjs";
+import { dot, keep } from "../kit/index.mjs";
 import { positionVectors, scoreBias, shuffle } from "./numbers.mjs";
-
-export const RANGES = {
-  length: [2, 64],
-  d_model: [2, 64],
-  base: [1, 1e6],
-  n_heads: [1, 16],
-  head: [0, 15],
-  position: [0, 63],
-  other: [-1, 63],
-  dimension: [-1, 63],
-};
-
-function check(state) {
-  const { tokens, rows, d_model: d } = state;
-  const n = tokens?.length;
-  keep(state, {
-    ...wholes(RANGES),
-    base: real(1, 1e6),
-    kind: one("none", "sinusoidal", "learned", "alibi"),
-    view: one("curves", "heatmap", "similarity", "order"),
-    dimensions: list(whole(0, 63), 0, 5),
-    tokens: list(text, 2, 10),
-    order: list(whole(0, n - 1), n),
-    rows: table(rows?.length && Math.max(n, Math.min(64, rows.length)), rows, 64),
-  });
-  if (d % 2 || new Set(state.order).size < n)
-    throw Error(`d_model must be even, order each index once, got ${[d, state.order]}`);
-}
+import limits from "./limits.json" with { type: "json" };
 
 /** How much is shown: a table ends somewhere, and so what is held may be beyond. */
 export function sizes({
@@ -80,7 +43,7 @@ function shownDimensions(
 
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits);
   const size = sizes(state);
   const { length, width, head, alibi } = size;
   const values = alibi

@@ -3,11 +3,12 @@ import { commas, h, join, set } from "../kit/index.mjs";
 import { CODE, EQUATIONS, pytorch } from "./code.mjs";
 import { curves } from "./curves.mjs";
 import { heatmap } from "./heatmap.mjs";
-import { RANGES, layout, locked, sizes } from "./layout.mjs";
+import { layout, locked, sizes } from "./layout.mjs";
 import { shuffledOrder } from "./numbers.mjs";
 import { sentences } from "./order.mjs";
 import { picture } from "./picture.mjs";
 import { sentence, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const KINDS = [
   ["none", "none"],
@@ -64,7 +65,7 @@ function others(ui) {
     return node;
   };
   const slider = (label, trait, more) => {
-    const [min, max] = RANGES[trait];
+    const [[min, max]] = Object.values(limits[trait]);
     return ui.slider({ label, trait, min, max, step: 1, ...more });
   };
   return [
@@ -153,22 +154,7 @@ export default {
     },
   ],
   keys: "; under word order, Enter on two words swaps them",
-  traits: [
-    "kind",
-    "view",
-    "length",
-    "d_model",
-    "base",
-    "position",
-    "other",
-    "dimension",
-    "dimensions",
-    "n_heads",
-    "head",
-    "tokens",
-    "order",
-    "rows",
-  ],
+  limits,
   layout,
   sentence,
   table,

@@ -1,41 +1,15 @@
 // Where everything stands: the track of positions, the clocks, the curve. Pure: no DOM.
-import {
-  hatch,
-  keep,
-  line,
-  list,
-  number,
-  range,
-  real,
-  scale,
-  short,
-  sum,
-  whole,
-} from "../kit/index.mjs";
+import { hatch, keep, line, number, range, scale, short, sum } from "../kit/index.mjs";
 import { LAST, pairsOf, partsOf } from "./numbers.mjs";
 import { stepsARound } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const TAU = 2 * Math.PI;
 const PHONE = 480; // below this width, a narrow picture
 
-/** What a state must be; Python says more of what is wrong. */
-function check(state) {
-  const width = state.query?.length;
-  const even = Math.max(2, Math.min(16, width + (width % 2)));
-  const vector = list(real(-1000, 1000), even);
-  keep(state, {
-    query: vector,
-    key: vector,
-    m: whole(0, LAST),
-    n: whole(0, LAST),
-    base: real(1, 1e6),
-    pair: whole(-1, 7),
-  });
-}
-
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits);
   const pairs = pairsOf(state);
   return { state, room, pairs, score: sum(pairs.map(({ part }) => part)) };
 }

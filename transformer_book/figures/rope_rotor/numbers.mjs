@@ -1,7 +1,8 @@
 // Speeds of the clocks, turned vectors and what each pair adds. No DOM.
 import { range } from "../kit/index.mjs";
+import limits from "./limits.json" with { type: "json" };
 
-export const LAST = 31; // position
+export const LAST = limits.m.whole[1]; // position
 const DEGREES = 180 / Math.PI;
 
 /** Radians per position of each pair's clock. */

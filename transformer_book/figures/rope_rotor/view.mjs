@@ -5,6 +5,7 @@ import { LAST } from "./numbers.mjs";
 import { positionTrack } from "./position_track.mjs";
 import { readout } from "./readout.mjs";
 import { pytorch, sentence, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const inside = (x, low, high) => x >= low && x <= high;
 
@@ -220,7 +221,7 @@ export default {
     },
   ],
   keys: "; on Q or K, arrows move it by 1, Page Up and Page Down by 5",
-  traits: ["query", "key", "m", "n", "base", "pair"],
+  limits,
   layout,
   sentence,
   table,

@@ -7,7 +7,7 @@ import traitlets
 
 from transformer_book.figures.figure import RoundedFigure
 from transformer_book.figures.sampling_desk import model as shipped
-from transformer_book.figures.sampling_desk.check import check_state, check_text
+from transformer_book.figures.schema import check_limits
 from transformer_book.figures.state import Values
 from transformer_book.figures.weights import ServesWeights
 
@@ -48,7 +48,7 @@ class SamplingDesk(ServesWeights, RoundedFigure):
         if "logits" in state:
             state = {"source": _PYTHON, **state}
         else:
-            check_text(text)
+            check_limits({"text": text}, {"text": self.limits["text"]})
             ids = tuple(shipped.read(text, state["drawn"]))
             state |= {"logits": shipped.answer(ids), "tokens": list(shipped.names())}
         self._answer: Callable[[str], Any] | None = None
@@ -56,8 +56,10 @@ class SamplingDesk(ServesWeights, RoundedFigure):
         self.observe(self._ask, ["text", "drawn"])
 
     def check(self, state: dict[str, Any]) -> None:
-        """Raise unless logits and tokens fit and every number is in range."""
-        check_state(state)
+        """Raise unless a state keeps its limits, and the model can read its text."""
+        super().check(state)
+        if state["source"] == shipped.MODEL:
+            shipped.read(state["text"], state["drawn"])
 
     @staticmethod
     def answered(text: str, logits: Any, tokens: Sequence[str]) -> dict[str, Any]:

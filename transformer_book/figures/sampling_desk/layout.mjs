@@ -1,55 +1,15 @@
 // The state of SamplingDesk, checked, whose answer is shown, and where everything stands:
 // the bars, and texts as rows of tokens. Pure: no DOM.
-import {
-  any,
-  finite,
-  flag,
-  hatch,
-  keep,
-  list,
-  percent,
-  real,
-  scale,
-  text,
-  tokenText,
-  whole,
-  wholes,
-} from "../kit/index.mjs";
+import { hatch, keep, percent, scale, tokenText } from "../kit/index.mjs";
 import { MODEL, ROOM, answer, continuations } from "./model.mjs";
 import { counts, others, reshape } from "./numbers.mjs";
+import limits from "./limits.json" with { type: "json" };
 
-export const SIGNS = 300; // of a text
+export const SIGNS = limits.text.text[1]; // of a text
 const ROWS = 12; // tokens that are listed
 const TALL = 24;
 const SIGN = 7.6; // width of one monospace sign at 12.5 px
 const LINE = 24;
-const RANGES = { top_k: [0, 50], seed: [1, 1000], count: [0, 1000] };
-
-/** Stops a page or a link that was edited; in a notebook, Python says what is wrong. */
-function check(state) {
-  const { text: read, tokens } = state;
-  const id = whole(0, tokens?.length - 1);
-  const ids = list(id, 0, ROOM);
-  keep(state, {
-    ...wholes(RANGES),
-    temperature: real(0, 2),
-    top_p: real(0.01, 1),
-    min_p: real(0, 1),
-    text,
-    source: text,
-    tokens: list(text, 2, 512),
-    logits: list(finite, tokens?.length),
-    drawn: ids,
-    trap: flag,
-    held: (x, name) => x === -1 || id(x, name),
-    asked: (all, name) => {
-      list(any, 1, ROOM + 1)(all, name);
-      text(all[0], `${name}[0]`);
-      ids(all.slice(1), name);
-    },
-  });
-  whole(0, SIGNS)([...read].length, "the length of text");
-}
 
 /** Whose logits are shown: the stored ones, the page's, or with a problem the stored ones of another text. */
 export function source(state) {
@@ -73,7 +33,7 @@ export const isFull = (state) =>
 
 /** Everything that is drawn or said, from the state and from the model if it is here. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits);
   const from = source(state);
   const shares = reshape(from.logits, state);
   const drawn = counts(shares.after, state);

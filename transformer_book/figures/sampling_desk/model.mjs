@@ -1,10 +1,11 @@
 // The model in the page, shared by all desks: the next token's logits, and what follows.
 import { argmax, createSession, createTokenizer } from "../engine/index.mjs";
 import { heights, measured, places, reshape } from "./numbers.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 export const MODEL = "manual-lm";
 export const LONGER = 96; // tokens of a continuation
-export const ROOM = 160; // tokens of a text: a continuation must have its place behind
+export const ROOM = limits.drawn.length[1]; // tokens of a text: a continuation must have its place behind
 
 let page = null;
 const written = new Map();

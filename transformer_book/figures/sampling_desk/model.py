@@ -5,12 +5,13 @@ from functools import cache, lru_cache
 
 import torch
 
+from transformer_book.figures.schema import limits_of
 from transformer_book.figures.state import StateError
 from transformer_book.figures.weights import as_in_page
 from transformer_lib.tokens import Tokenizer
 
 MODEL = "manual-lm"
-ROOM = 160
+ROOM = limits_of("sampling_desk")["drawn"]["length"][1]
 """Tokens of a text: a continuation must have its place behind."""
 
 
@@ -39,10 +40,7 @@ def read(text: str, drawn: Sequence[int]) -> list[int]:
     Raises:
         StateError: if there is nothing to read, or too much.
     """
-    try:
-        ids = [*as_in_page(MODEL)[1].encode(text), *drawn]
-    except ValueError as error:
-        raise StateError(str(error)) from None
+    ids = [*as_in_page(MODEL)[1].encode(text), *drawn]
     if not 1 <= len(ids) <= ROOM:
         raise StateError(f"text must be 1 to {ROOM} tokens long, got {len(ids)}")
     return ids

@@ -7,6 +7,7 @@ import { MODEL, settle } from "./model.mjs";
 import { asked, pytorch, sentence, table } from "./text.mjs";
 import { bars } from "./token_bars.mjs";
 import { trap, writing } from "./writing.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const locked = ({ held }) => (held < 0 ? null : [held]);
 
@@ -78,22 +79,7 @@ export default {
       set: { temperature: 1, top_k: 0, top_p: 0.8, min_p: 0, count: 0 },
     },
   ],
-  traits: [
-    "text",
-    "drawn",
-    "temperature",
-    "top_k",
-    "top_p",
-    "min_p",
-    "seed",
-    "count",
-    "trap",
-    "held",
-    "logits",
-    "tokens",
-    "asked",
-    "source",
-  ],
+  limits,
   layout,
   sentence,
   table,

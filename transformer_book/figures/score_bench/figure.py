@@ -5,9 +5,7 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import RoundedFigure
-from transformer_book.figures.state import StateError, Values, check_ranges, check_value
-
-_WIDTHS = [2**power for power in range(1, 10)]
+from transformer_book.figures.state import Values
 
 
 class ScoreBench(RoundedFigure):
@@ -29,18 +27,3 @@ class ScoreBench(RoundedFigure):
     def __init__(self, query: Any = None, key: Any = None, **state: Any) -> None:
         given = {"query": query, "key": key}
         super().__init__(**state, **{k: v for k, v in given.items() if v is not None})
-
-    def check(self, state: dict[str, Any]) -> None:
-        """Raise unless the vectors lie in the plane and width and seed are known."""
-        for name in ("query", "key"):
-            if len(state[name]) != 2:
-                raise StateError(f"{name} must be two numbers, got {len(state[name])}")
-            for value in state[name]:
-                check_value(name, value, float)
-                if not -3 <= value <= 3:
-                    raise StateError(f"{name} must lie from -3 to 3, got {value}")
-        if state["width"] not in _WIDTHS:
-            raise StateError(
-                f"width must be a power of two from 2 to 512, got {state['width']}"
-            )
-        check_ranges(state, {"seed": (1, 1000), "held": (-1, 31)}, ",")

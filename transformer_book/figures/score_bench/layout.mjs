@@ -1,21 +1,10 @@
 // Where everything stands: the plane, the histograms, the weights. Pure: no DOM.
-import {
-  cividis,
-  keep,
-  line,
-  list,
-  number,
-  percent,
-  range,
-  real,
-  rule,
-  scale,
-  whole,
-} from "../kit/index.mjs";
-import { COUNT, REACH, WIDEST, alignment, bench } from "./numbers.mjs";
+import { cividis, keep, line, number, percent, range, scale } from "../kit/index.mjs";
+import { COUNT, REACH, alignment, bench } from "./numbers.mjs";
 import { angle } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
-export const SPAN = 3; // of the plane, on each side of 0
+export const SPAN = limits.query.list.real[1]; // of the plane, on each side of 0
 const RIM = 18; // around it, so that a tip at its end is whole, and the product fits
 const text = (x, y, shown, kind, anchor = "middle", part = null) => ({
   x,
@@ -191,23 +180,8 @@ export function bars({ state, plain, scaled }, active, room, high) {
   };
 }
 
-function check(state) {
-  const vector = list(real(-SPAN, SPAN), 2);
-  keep(state, {
-    query: vector,
-    key: vector,
-    width: rule(
-      `a power of two from 2 to ${WIDEST}`,
-      (x) =>
-        Number.isInteger(x) && x > 1 && x <= WIDEST && Number.isInteger(Math.log2(x)),
-    ),
-    seed: whole(1, 1000),
-    held: whole(-1, COUNT - 1),
-  });
-}
-
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits);
   return { state, room, alignment: alignment(state), ...bench(state) };
 }

@@ -1,8 +1,9 @@
 // The numbers that ScoreBench shows. No DOM.
 import { dot, draws, softmax, sum, times } from "../kit/index.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 export const COUNT = 32; // queries, and keys
-export const WIDEST = 512;
+export const WIDEST = limits.width.one.at(-1);
 export const REACH = 64; // of the histogram, on each side of 0; what is beyond is counted alone
 
 /** For each width 2, 4, ... 512: scores of 32 random queries and 32 random keys. */

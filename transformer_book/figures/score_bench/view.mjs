@@ -4,6 +4,7 @@ import { bars, histograms, layout, plane, rooms } from "./layout.mjs";
 import { tip } from "./tip.mjs";
 import { COUNT } from "./numbers.mjs";
 import { pytorch, sentence, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 export const locked = ({ held }) => (held >= 0 && held < COUNT ? [0, held] : null);
 
@@ -178,7 +179,7 @@ export default {
     },
   ],
   keys: "; on Q or K, arrows move its tip by 0.1, Page Up and Page Down by 1, Home and End to the edge",
-  traits: ["query", "key", "width", "seed", "held"],
+  limits,
   layout,
   sentence,
   table,

@@ -1,5 +1,5 @@
 // The sizes of ShapeLedger: their fields, and which change together.
-import { RANGES } from "./lines.mjs";
+import limits from "./limits.json" with { type: "json" };
 const GPT2 = {
   batch: 1,
   length: 1024,
@@ -41,10 +41,10 @@ function fitting(d, heads) {
 /** `typed(state)` hears of the state that a typed number starts from. */
 export function sizes(ui, typed) {
   const whole = (label, trait, more = {}) => {
-    const [min, max] = [Math.max(1, RANGES[trait][0]), RANGES[trait][1]];
+    const max = (trait === "length" ? limits.max_len : limits[trait]).whole[1];
     return ui.number({
       label,
-      min,
+      min: 1,
       max,
       step: 1,
       get: (state) => state[trait],
@@ -79,7 +79,7 @@ export function sizes(ui, typed) {
       label: "heads h",
       trait: "n_heads",
       options: ({ d_model: d }) =>
-        [...Array(RANGES.n_heads[1]).keys()]
+        [...Array(limits.n_heads.whole[1]).keys()]
           .map((i) => i + 1)
           .filter((n) => d % n === 0)
           .map((n) => [n, `${n} × ${d / n}`]),

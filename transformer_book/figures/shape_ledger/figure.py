@@ -5,20 +5,7 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import StateError, Values, check_place, check_ranges
-
-_RANGES = {  # least and most
-    "batch": (1, 64),
-    "length": (1, 16_384),
-    "d_model": (1, 16_384),
-    "n_heads": (1, 128),
-    "n_layers": (1, 128),
-    "vocab_size": (1, 300_000),
-    "d_ff": (0, 65_536),
-    "max_len": (1, 16_384),
-}
-
-_LINES = 19  # of the forward pass, as lines.mjs has them
+from transformer_book.figures.state import StateError, Values
 
 
 class ShapeLedger(Figure):
@@ -45,18 +32,11 @@ class ShapeLedger(Figure):
     selected = Values(traitlets.Int(), default_value=[])
 
     def check(self, state: dict[str, Any]) -> None:
-        """Raise unless sizes are in range and fit each other."""
-        check_ranges(state, _RANGES)
+        """Raise unless a state keeps its limits, and the heads divide the width."""
+        super().check(state)
         d_model, n_heads = state["d_model"], state["n_heads"]
         if d_model % n_heads:
             raise StateError(
                 f"n_heads must divide d_model, got n_heads={n_heads}, "
                 f"d_model={d_model}; change both by update(d_model=..., n_heads=...)"
             )
-        if state["length"] > state["max_len"]:
-            raise StateError(
-                f"length must be at most max_len, got length={state['length']}, "
-                f"max_len={state['max_len']}; the table of positions has no more rows"
-            )
-        rule = f"[line] from 0 to {_LINES - 1}, or []"
-        check_place("selected", state["selected"], (_LINES,), rule)

@@ -1,7 +1,8 @@
 // Where everything stands: the ledger and the picture of the reshape. Pure: no DOM.
-import { compact, flag, keep, place, wholes } from "../kit/index.mjs";
-import { RANGES, SMALL, lines as linesOf, sources, total } from "./lines.mjs";
+import { compact, keep } from "../kit/index.mjs";
+import { SMALL, lines as linesOf, sources, total } from "./lines.mjs";
 import { shapeText } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const MEASURES = [
   ["params", "parameters"],
@@ -186,12 +187,10 @@ export function reshape({ length, n_heads: heads, wrong }) {
 }
 
 function check(state) {
-  keep(state, { ...wholes(RANGES), tied: flag, wrong: flag });
-  const { d_model: d, n_heads: heads, length, max_len: most, selected } = state;
-  if (d % heads) throw Error(`n_heads must divide d_model, got ${heads} and ${d}`);
-  if (length > most)
-    throw Error(`length must be at most max_len, got ${length} and ${most}`);
-  place(linesOf(state).length)(selected, "selected");
+  keep(state, limits);
+  const { d_model: d, n_heads: heads } = state;
+  if (d % heads)
+    throw Error(`n_heads must divide d_model, got n_heads=${heads}, d_model=${d}`);
 }
 
 /** Everything that is drawn or said, from the state alone. */

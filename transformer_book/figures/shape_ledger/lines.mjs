@@ -1,15 +1,4 @@
 // The lines of a decoder's forward pass. No DOM.
-export const RANGES = {
-  batch: [1, 64],
-  length: [1, 16384],
-  d_model: [1, 16384],
-  n_heads: [1, 128],
-  n_layers: [1, 128],
-  vocab_size: [1, 300000],
-  d_ff: [0, 65536],
-  max_len: [1, 16384],
-};
-
 export const SMALL = 4; // tokens and heads in the picture of the reshape
 const product = (shape) => shape.reduce((all, n) => all * n, 1);
 

@@ -4,10 +4,10 @@ import { pytorch } from "./code.mjs";
 import { sizes } from "./controls.mjs";
 import { layout } from "./layout.mjs";
 import { ledger } from "./ledger.mjs";
-import { RANGES } from "./lines.mjs";
 import { pieces } from "./pieces.mjs";
 import { watch } from "./watch.mjs";
 import { sentence, table, unnoticed } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const locked = ({ selected }) => (selected.length ? selected : null);
 
@@ -91,7 +91,7 @@ export default {
       set: { wrong: true },
     },
   ],
-  traits: [...Object.keys(RANGES), "tied", "wrong", "selected"],
+  limits,
   layout,
   sentence,
   table,

@@ -6,14 +6,7 @@ import numpy as np
 import traitlets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import (
-    StateError,
-    Values,
-    check_matrix,
-    check_place,
-    check_tokens,
-    check_value,
-)
+from transformer_book.figures.state import StateError, Values
 
 _TOKENS = ["The", "cat", "slept", "and", "it"]
 _SCORES = [
@@ -62,14 +55,3 @@ class SoftmaxMask(Figure):
         if state.get("axis") == "column" and given is None:
             state = {"selected": [4, 1]} | state  # the row whose sum is furthest from 1
         super().__init__(**state)
-
-    def check(self, state: dict[str, Any]) -> None:
-        """Raise unless scores and mask fit the tokens and the temperature is >= 0."""
-        check_tokens(state["tokens"], 2, 8)
-        n = len(state["tokens"])
-        check_matrix("scores", state["scores"], (n, n), float)
-        check_matrix("mask", state["mask"], (n, n), bool)
-        check_value("temperature", state["temperature"], float)
-        if state["temperature"] < 0:
-            raise StateError(f"temperature must be >= 0, got {state['temperature']}")
-        check_place("selected", state["selected"], (n, n), "[row, column] or []")

@@ -1,22 +1,16 @@
 // Where the matrices stand, and what is in their cells. Pure: no DOM.
 import {
-  atLeast0,
   cividis,
-  finite,
-  flag,
   inkOn,
   keep,
-  list,
   matrixFrame,
   number,
-  one,
-  place,
   quote,
   sum,
-  text,
   tokenText,
 } from "../kit/index.mjs";
 import { map2, weights } from "./numbers.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const LOW = 34; // height of a row where the matrices stand one above the other
 
@@ -68,23 +62,9 @@ export function cells(geometry, kind) {
   });
 }
 
-function check(state) {
-  const n = state.tokens?.length;
-  keep(state, {
-    tokens: list(text, 2, 8),
-    scores: list(list(finite, n), n),
-    mask: list(list(flag, n), n),
-    temperature: atLeast0,
-    naive: flag,
-    axis: one("row", "column"),
-    order: one("before", "after"),
-    selected: place(n, n),
-  });
-}
-
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, width = 680) {
-  check(state);
+  keep(state, limits);
   const { tokens } = state;
   const all = weights(state);
   const labels = tokens.map((token) => tokenText(token, width < 480 ? 7 : 10));

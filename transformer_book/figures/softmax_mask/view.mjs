@@ -3,6 +3,7 @@ import { h, matrix, number, quote, set } from "../kit/index.mjs";
 import { cells, layout } from "./layout.mjs";
 import { MASKS, isLuck, isOne, map2 } from "./numbers.mjs";
 import { formula, plural, pytorch, sentence, sumText, table } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const replaced = (rows, [row, col], value) =>
   map2(rows, (x, r, c) => (r === row && c === col ? value : x));
@@ -219,16 +220,7 @@ export default {
     },
   ],
   keys: ", + and − change the score, Space masks the cell",
-  traits: [
-    "tokens",
-    "scores",
-    "mask",
-    "temperature",
-    "naive",
-    "axis",
-    "order",
-    "selected",
-  ],
+  limits,
   layout,
   sentence,
   table,

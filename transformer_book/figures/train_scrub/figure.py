@@ -5,8 +5,8 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import RoundedFigure
-from transformer_book.figures.state import Values, as_lists, check_place, check_ranges
-from transformer_book.figures.train_scrub.record import check_record, shipped
+from transformer_book.figures.state import Values, as_lists
+from transformer_book.figures.train_scrub.record import shipped
 
 BEGUN = 4
 """Where the shipped record opens: at step 100, both copies are equally hard still."""
@@ -46,17 +46,3 @@ class TrainScrub(RoundedFigure):
         if record is None:
             record, state = shipped(), {"frame": BEGUN} | state
         super().__init__(record=record, **state)
-
-    def check(self, state: dict[str, Any]) -> None:
-        """Raise unless the record is complete and the reader is inside it."""
-        record = state["record"]
-        check_record(record)
-        last = len(record["steps"]) - 1
-        steps = {"predicted": (-1, record["steps"][-1])}
-        check_ranges(state, {"frame": (0, last), "seen": (0, last)} | steps)
-        length = 2 * len(record["tokens"])
-        rule = (
-            "[head, query, key] with head 0 or 1 and both positions "
-            f"from 0 to {length - 1}, or []"
-        )
-        check_place("selected", state["selected"], (2, length, length), rule)

@@ -1,7 +1,7 @@
 // Where everything stands: curves over the steps, the sample, the maps. Pure: no DOM.
-import * as must from "../kit/index.mjs";
-import { cividis, inkOn, line, number, scale, tokenText } from "../kit/index.mjs";
+import { cividis, inkOn, keep, line, number, scale, tokenText } from "../kit/index.mjs";
 import { read } from "./numbers.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const label = (x, y, shown, kind = null, anchor = "start") => ({
   x,
@@ -10,8 +10,6 @@ const label = (x, y, shown, kind = null, anchor = "start") => ({
   class: kind,
   "text-anchor": anchor,
 });
-const MOST = 60; // steps of a record
-const LONGEST = 12; // tokens in one copy
 const SIGN = 7.6; // width of one monospace sign
 const LANE = 34; // middle of the lane for the prediction
 const LOSS = [78, 162]; // top and bottom of its strip
@@ -20,36 +18,9 @@ const STAGE = SCORE[1] + 32; // middle of the names of stages
 const KINDS = ["dashed", "solid"]; // of a strip's two curves
 const within = (x, low, high) => Math.min(high, Math.max(low, x));
 
-/** Python says what is wrong; this stops only a page or a link that was edited. */
-function check(state) {
-  const { record } = state;
-  const { steps, tokens } = record ?? {};
-  const [count, size] = [steps?.length, 2 * tokens?.length];
-  const loss = must.list(must.atLeast0, count);
-  const row = (all, name, i) => {
-    must.list(must.whole(0, 100), i + 1)(all, name);
-    must.shares(100, 0)(all, name);
-  };
-  must.keep(state, {
-    record: must.parts({
-      steps: must.rising(2, MOST),
-      tokens: must.list(must.text, 2, LONGEST),
-      first: loss,
-      second: loss,
-      heads: must.list(must.text, 2),
-      said: must.list(must.list(must.text, size - 1), count),
-      maps: must.list(must.list(must.list(row, size), 2), count),
-    }),
-    frame: must.whole(0, count - 1),
-    seen: must.whole(0, count - 1),
-    predicted: (x, name) => must.whole(-1, steps.at(-1))(x, name),
-    selected: must.place(2, size, size),
-  });
-}
-
 /** Everything that is drawn or said, from the state alone. */
 export function layout(state, room = 680) {
-  check(state);
+  keep(state, limits);
   return { ...read(state), room };
 }
 

@@ -4,6 +4,7 @@ import { course, onChange } from "./curves.mjs";
 import { layout, map, sample } from "./layout.mjs";
 import { goTo } from "./numbers.mjs";
 import { pytorch, sentence, table, weight } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 /** The text and what the model says for it. */
 function answers() {
@@ -123,7 +124,7 @@ export default {
     },
   ],
   keys: "; on the mark, arrows move your prediction",
-  traits: ["record", "frame", "seen", "predicted", "selected"],
+  limits,
   layout,
   sentence,
   table,

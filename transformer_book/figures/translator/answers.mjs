@@ -1,24 +1,21 @@
-// What the translator answers: an answer is { words, expected,
-// by, source, target, translation, chances, weights: [layer][head][step][token] in 1/1000 }.
+// What the translator answers: an answer is { words, by,
+// source, target, translation, chances, weights: [layer][head][step][token] in 1/1000 }.
 import { argmax, createSession, createTokenizer } from "../engine/index.mjs";
-import { english, german, numberOf } from "./numbers.mjs";
+import { english } from "./numbers.mjs";
+import limits from "./limits.json" with { type: "json" };
 
-export const MOST = 28; // tokens of the source, and of the target
+export const MOST = limits.step.whole[1]; // tokens of the source, and of the target
 export const SHIPPED = "number-translator";
-export const LONGEST = 200; // signs of a text
+export const LONGEST = limits.text.text[1]; // signs of a text
 const CHOICES = 4;
 
-/** The words of a number, any other text as it is; null if no number may be meant. */
+/** The words of a number, any other text as it is; null if the number is out of range. */
 export function wordsOf(text) {
   const cut = text.replace(/^ +| +$/g, "");
-  if (cut.length > 2 * LONGEST || /\p{Surrogate}/u.test(cut)) return null;
-  if (!/^[0-9 ,.+-]*$/.test(cut)) return cut;
-  const n = /^[0-9][0-9,]*$/.test(cut) ? Number(cut.replaceAll(",", "")) : 0;
+  if (!/^[0-9][0-9,]*$/.test(cut)) return cut;
+  const n = Number(cut.replaceAll(",", ""));
   return n >= 1 && n <= 999_999 ? english(n) : null;
 }
-
-/** Four digits, rounded down, that never say 0 or 1. */
-const down = (p) => Math.min(9999, Math.max(1, Math.floor(1e4 * p))) / 1e4;
 
 /** The most probable tokens, [id, chance]. */
 function choices(logits) {
@@ -27,7 +24,7 @@ function choices(logits) {
   return [...logits.keys()]
     .sort((a, b) => logits[b] - logits[a])
     .slice(0, CHOICES)
-    .map((id) => [id, down(Math.exp(logits[id] - most) / total)]);
+    .map((id) => [id, Math.exp(logits[id] - most) / total]);
 }
 
 /** A token's text; bytes that are none read <0xC3>. */
@@ -69,12 +66,10 @@ export function createAnswers(model) {
       target.push(token);
       chances.push(best);
     }
-    const n = numberOf(words);
     return {
       words,
       weights,
       by: SHIPPED,
-      expected: n === null ? "" : german(n),
       source: source.map(piece),
       target: target.map(piece),
       translation: tokenizer.decode(

@@ -6,12 +6,11 @@ from typing import Any
 import traitlets
 
 from transformer_book.figures.figure import Figure
-from transformer_book.figures.state import StateError, Values, check_place, check_ranges
+from transformer_book.figures.state import StateError, Values
 from transformer_book.figures.translator.answers import (
     MOST,
     Ask,
     answer,
-    check_answer,
     shipped,
     words_of,
 )
@@ -54,16 +53,15 @@ class Translator(ServesWeights, Figure):
         tokenizer: TextTokenizer,
         text: str | int = "21",
         *,
-        language: str = "de",
         by: str = "your model",
         **state: Any,
     ) -> "Translator":
-        """Let another model answer, in Python; `language` decides what is correct.
+        """Let another model answer, in Python.
 
         Raises:
             ValueError: if the text has no tokens, or too many.
         """
-        ask = partial(answer, model, tokenizer, by=by, language=language)
+        ask = partial(answer, model, tokenizer, by=by)
         return cls(text, ask=ask, **state)
 
     def _follow(self, _: Any) -> None:
@@ -71,19 +69,10 @@ class Translator(ServesWeights, Figure):
             self.answer = self._ask(self.text)
 
     def check(self, state: dict[str, Any]) -> None:
-        """Raise unless the model can answer, and the numbers are in range."""
-        check_answer(state["answer"])
+        """Raise unless a state keeps its limits, and the model can answer."""
+        super().check(state)
         if words_of(state["text"]) != state["answer"]["words"]:
             try:
                 self._ask(state["text"])
             except ValueError as error:  # of any tokenizer
                 raise StateError(str(error)) from error
-        check_ranges(state, {"step": (0, MOST)})
-        if state["view"] not in ("lines", "grid"):
-            raise StateError(f'view must be "lines" or "grid", got {state["view"]!r}')
-        layers, selected = state["answer"]["weights"], state["selected"]
-        sizes = [len(layers), len(layers[0])]
-        rule = f"[block, head] below {sizes}, or [] for the mean"
-        check_place("head", state["head"], sizes, rule)
-        rule = f"[step] or [step, token] below {MOST}, or []"
-        check_place("selected", selected, [MOST, MOST][: len(selected)], rule)

@@ -1,21 +1,10 @@
 // The state of Translator, checked, what is shown of it, and where its tokens, lines and
 // bars stand. Pure: no DOM.
-import {
-  keep,
-  list,
-  one,
-  parts,
-  place,
-  real,
-  rule,
-  shares,
-  text,
-  tokenText,
-  whole,
-} from "../kit/index.mjs";
-import { MOST, wordsOf } from "./answers.mjs";
+import { keep, tokenText } from "../kit/index.mjs";
+import { wordsOf } from "./answers.mjs";
 import { numberOf } from "./numbers.mjs";
 import { headsOf, share, waits } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const SIGN = 7.5; // width of a monospace sign at 12.5 px
 const TOP = 26;
@@ -24,37 +13,9 @@ const LEAST = 0.04; // weights below this draw no line
 const ASIDE = 226; // the panel beside the lines
 
 function check(state) {
-  const { answer } = state;
-  const [rows, columns, layers] = [
-    answer?.target?.length,
-    answer?.source?.length,
-    answer?.weights,
-  ];
-  const row = (all, name) => {
-    list(real(0, 1000), columns)(all, name);
-    shares(1000, columns / 2 + 1)(all, name);
-  };
-  const choice = parts([text, real(0, 1)]);
-  keep(state, {
-    text: rule(
-      "a number from 1 to 999,999, or short words",
-      (x) => x === `${x}` && wordsOf(x) !== null,
-    ),
-    answer: parts({
-      words: text,
-      expected: text,
-      by: text,
-      translation: text,
-      source: list(text, 1, MOST),
-      target: list(text, 1, MOST),
-      chances: list(list(choice, 1, MOST), rows),
-      weights: list(list(list(row, rows), layers?.[0]?.length || 1), 1, MOST),
-    }),
-    step: whole(0, MOST),
-    view: one("lines", "grid"),
-    selected: list(whole(0, MOST - 1), 0, 2),
-    head: (x, name) => place(layers.length, layers[0].length)(x, name),
-  });
+  keep(state, limits);
+  if (wordsOf(state.text) === null)
+    throw Error(`text must be a number from 1 to 999,999, or words, got ${state.text}`);
 }
 
 /** The answer that is shown, and why not the one to what was asked, or typed. */
@@ -65,6 +26,15 @@ function choose({ text, answer }, ask, refused) {
   const [refusal, waiting] = waits(refused ?? words, shown);
   return { answer: shown, here, refusal, waiting };
 }
+
+/** Probabilities to four digits that never say 0 or 1: a softmax cannot. */
+const rounded = ({ chances }) =>
+  chances.map((choices) =>
+    choices.map(([token, p]) => [
+      token,
+      Math.min(9999, Math.max(1, Math.round(1e4 * p))) / 1e4,
+    ]),
+  );
 
 /** The picture with the lines: two columns of tokens, as wide as their longest. */
 function frame({ source, target }, width) {
@@ -97,7 +67,7 @@ function frame({ source, target }, width) {
 export function layout(state, width = 680, ask = null, refused = null) {
   check(state);
   const chosen = choose(state, ask, refused);
-  const { answer } = chosen;
+  const answer = { ...chosen.answer, chances: rounded(chosen.answer) };
   const head = answer.weights[state.head[0]]?.[state.head[1]] ? state.head : [];
   const used = head.length ? [answer.weights[head[0]][head[1]]] : answer.weights.flat();
   const shown = Math.min(state.step, answer.target.length);
@@ -117,6 +87,7 @@ export function layout(state, width = 680, ask = null, refused = null) {
   };
   return {
     ...chosen,
+    answer,
     state,
     width,
     head,

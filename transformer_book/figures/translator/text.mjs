@@ -8,7 +8,7 @@ import {
   tokenText,
 } from "../kit/index.mjs";
 import { SHIPPED } from "./answers.mjs";
-import { german, numberOf } from "./numbers.mjs";
+import { german, meantBy, numberOf } from "./numbers.mjs";
 
 const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
@@ -25,8 +25,15 @@ export const headsOf = (head, weights) =>
     ? `block ${head[0]}, head ${head[1]}`
     : `mean of ${plural(weights.flat().length, "head")}`;
 
-/** Whether the translation is right, where a rule knows. */
-export function verdict({ expected, translation }) {
+/** The right translation, where a rule knows it. */
+function expectedOf({ words }) {
+  const n = meantBy(words);
+  return n && german(n);
+}
+
+/** Whether the translation is right. */
+export function verdict(answer) {
+  const [expected, { translation }] = [expectedOf(answer), answer];
   if (!expected) return "no rule here can check it";
   if (translation === expected) return "✓ correct";
   return `✗ wrong: expected ${quote(expected, 80)}`;
@@ -179,14 +186,13 @@ const run = ({ head }, { answer, shown, shares, done }) => [
   "",
 ];
 
-/** The verdict, where the rule that is known here gave it. */
-function ruled({ words, expected, translation }) {
-  const n = numberOf(words);
-  return n && expected === german(n)
+function ruled(answer) {
+  const [n, { translation }] = [meantBy(answer.words), answer];
+  return n
     ? [
         "from transformer_book.tasks import number_words",
         "",
-        `assert number_words(${n}, "de") ${translation === expected ? "=" : "!"}= ${python(translation)}`,
+        `assert number_words(${n}, "de") ${translation === expectedOf(answer) ? "=" : "!"}= ${python(translation)}`,
         "",
       ]
     : [];

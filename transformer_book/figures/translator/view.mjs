@@ -6,6 +6,7 @@ import { field, placeOf, walk } from "./controls.mjs";
 import { choices, layout } from "./layout.mjs";
 import { crossAttention, map } from "./cross_attention.mjs";
 import { headsOf, pytorch, sentence, table, verdict } from "./text.mjs";
+import limits from "./limits.json" with { type: "json" };
 
 const locked = ({ selected }) => (selected.length ? selected : null);
 
@@ -175,7 +176,7 @@ const spec = {
     },
   ],
   keys: "; in the pictures, + and − step",
-  traits: ["text", "answer", "step", "head", "view", "selected"],
+  limits,
   sentence,
   table,
   pytorch,
