@@ -105,7 +105,7 @@ def tags(cell):
 
 
 def has_picture(cell):
-    return any("image/png" in output.get("data", {}) for output in cell["outputs"])
+    return any("image/svg+xml" in output.get("data", {}) for output in cell["outputs"])
 
 
 def printed(cell):
