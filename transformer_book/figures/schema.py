@@ -117,7 +117,7 @@ class _State:
             self._refuse(words, value, name)
 
     def _at(self, place: str) -> Any:
-        """Return what stands at a place of the state; None if nothing does."""
+        """Return what is at a place of the state; None if nothing is."""
         found: Any = self.scope
         for key in place.split("."):
             try:
