@@ -4,30 +4,16 @@ Its opening, what the keys of its example make of it, and what the model in the 
 answers to another input: from a server and from disk, without an error in the page.
 """
 
-import json
-import os
 import re
-import shutil
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
-from browser import leave_out, require_chromium
+from engines import ENGINES, use_pages
 from figure_examples import EXAMPLES
-from figure_page import ROOT, document, run_node
+from figure_page import document
 from weights_page import MODELS
 
-from tools.chromium import FLAGS
-
-SCRIPT = ROOT / "tests/figures/engines.mjs"
-FIREFOX = ("firefox-esr", "firefox")
-MINI_BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
-SCREEN = "--server-args=-screen 0 1400x1000x24"
 # What goes into a figure's first field, or "" for its first button.
 TYPED = {
     "block_flow": "for",
@@ -43,48 +29,6 @@ HEARD = """<script>
   addEventListener("error", (event) => window.heard.push(event.message));
   addEventListener("unhandledrejection", (e) => window.heard.push(String(e.reason)));
 </script>"""
-
-
-def missing(browser: str, packages: str) -> NoReturn:
-    """Say that the browser is not there, and what brings it."""
-    leave_out(
-        f"no {browser} found, so the figures are NOT tested in it; "
-        f"install it (Debian: apt-get install {packages})"
-    )
-
-
-@contextmanager
-def webkit_driver() -> Iterator[list[str]]:
-    """What the script needs: a WebDriver's address, and the browser to start there."""
-    driver, screen = map(shutil.which, ("WebKitWebDriver", "xvfb-run"))
-    browsers = sorted(Path("/").glob(MINI_BROWSERS[1:]))
-    if not (driver and screen and browsers):
-        missing("WebKit", "webkit2gtk-driver xvfb xauth")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [screen, "-a", SCREEN, driver, f"--port={port}"]
-    with subprocess.Popen(command, start_new_session=True) as process:
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield [f"http://127.0.0.1:{port}", str(browsers[-1])]
-        os.killpg(process.pid, 15)
-
-
-@contextmanager
-def program(engine: str) -> Iterator[list[str]]:
-    """The arguments of the script after the engine's name: a program and its flags."""
-    if engine == "webkit":
-        with webkit_driver() as arguments:
-            yield arguments
-    elif engine == "firefox":
-        found = next(filter(None, map(shutil.which, FIREFOX)), None)
-        yield [found or missing("Firefox", "firefox-esr")]
-    else:
-        yield [require_chromium(), *FLAGS]
 
 
 @pytest.fixture(scope="session")
@@ -103,10 +47,7 @@ def visits(site: Path, server: str) -> list[dict[str, Any]]:
 
 def use(engine: str, visits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What the figures say in this engine: by their names, in each place."""
-    with program(engine) as arguments:
-        places = json.loads(
-            run_node(SCRIPT, engine, *arguments, stdin=json.dumps(visits))
-        )
+    places = use_pages(engine, visits)
     return [dict(zip(EXAMPLES, told, strict=True)) for told in places]
 
 
@@ -123,7 +64,7 @@ def test_each_figure_is_used_as_its_example_says(in_chromium):
         assert ("answered" in told) == (name in MODELS) == (name in TYPED)
 
 
-@pytest.mark.parametrize("engine", ["chromium", "firefox", "webkit"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_each_engine_says_the_same_from_server_and_from_disk(
     in_chromium, visits, engine
 ):

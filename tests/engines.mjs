@@ -1,7 +1,7 @@
 /**
- * Uses live figures in a browser by keyboard, and says what they say then.
+ * Uses pages and live figures in a browser by keyboard, and says what they say then.
  *
- *     node tests/figures/engines.mjs ENGINE PROGRAM [FLAG ...] < visits.json
+ *     node tests/engines.mjs ENGINE PROGRAM [FLAG ...] < visits.json
  *
  * ENGINE is chromium, firefox or webkit. PROGRAM is the browser, which gets the flags;
  * for WebKit the address of its WebDriver, and the flag is the browser. Each visit is
@@ -9,6 +9,8 @@
  * model has to come to it, the keys to press in its first grid, and a text for its first
  * field ("" presses its first button). Writes a list of { opened, moved, answered,
  * errors } for each page, each of the three a sentence with the cells of the table.
+ * Or a visit is { url, steps }, each of them { until: code }, { press: key } or
+ * { run: code }; then its answer is the list of what the code of each `run` gave.
  */
 import { readFileSync } from "node:fs";
 import { argv } from "node:process";
@@ -144,8 +146,18 @@ async function use(browser, what, { model, keys, typed }) {
   return { opened, moved, answered, errors };
 }
 
-async function visit(browser, { url, figures }) {
+async function take(browser, steps) {
+  const told = [];
+  for (const { until: condition, press, run } of steps)
+    if (condition) await until(browser, condition, `${condition} must hold`);
+    else if (press) await browser.press(press);
+    else told.push(await browser.run(run));
+  return told;
+}
+
+async function visit(browser, { url, figures, steps }) {
   await browser.open(url);
+  if (steps) return take(browser, steps);
   const told = [];
   for (const [nth, figure] of figures.entries()) {
     await browser.run(goTo(nth));
