@@ -124,7 +124,7 @@ def test_the_plane_is_that_of_the_largest_spread(pairs):
         _, s, axes = torch.linalg.svd(last - last.mean(0), full_matrices=True)
         s = F.pad(s, (0, max(0, 2 - len(s))))
         plane, spread = page.geometry["plane"], (s**2).sum()
-        share = (s[:2] ** 2).sum() / spread if spread > 0 else 1.0
+        share = (s[:2] ** 2).sum() / spread if spread > 0 else 0.0
         assert plane["share"] == pytest.approx(float(share), abs=1e-9)
         used = axes[:2] * (s[:2, None] ** 2 > 1e-12 * spread)
         tables = torch.tensor(figure.tables, dtype=torch.float64) - last.mean(0)
@@ -158,6 +158,8 @@ GROUP = "the nearest row is in the same group for"
 TRAINED = f" After step 200, {GROUP} 27 of 27 words (before training: 7)."
 ONE_HOT = {"view": "one-hot"}
 EQUAL = {"words": [*"abcd"], "tables": [[1, 0], [0, 0], [2, 0], [3, 0]]}
+NONE = "No word is looked up."
+TWINS = [[1, 0], [0, 0], [1, 0], [1, 1]]
 NUMBER = shipped()["tables"][-1][9][1]
 TEN = f"“ten” is row 9; its entry 1 is {NUMBER:.2f}."
 NEAR_TEN = (
@@ -170,14 +172,18 @@ def test_what_is_said():
     wanted = {
         COPIED + TRAINED: {},
         f"{COPIED} Before training, {GROUP} 7 of 27 words.": {"step": 0},
-        "No word is looked up." + TRAINED: {"tokens": []},
+        NONE + TRAINED: {"tokens": []},
         "1 word: the output copies row 3 of the table." + TRAINED: {"tokens": [3]},
         "5 one-hot rows times W: in each sum, at least 28 of the 29 products are 0, so "
         "the output is the same rows." + TRAINED: ONE_HOT,
         "1 one-hot row times W: in each sum, at least 1 of the 2 products are 0, so "
         "the output is the same rows.": TWO | ONE_HOT | {"tokens": [1]},
-        f"No word is looked up. {GROUP.capitalize()} 2 of 2 words.": TWO
+        f"{NONE} {GROUP.capitalize()} 2 of 2 words.": TWO
         | {"groups": ["x", "x"], "tokens": []},
+        # zeros have no nearest row, and equal rows not one
+        NONE: EQUAL | {"groups": [*"xxxx"], "tokens": []},
+        f"{NONE} {GROUP.capitalize()} 2 of 2 words.": EQUAL
+        | {"groups": [*"xxxx"], "tokens": [], "tables": TWINS},
         TEN + NEAR_TEN: {"selected": [9, 1]},
         f"{TEN} It is not in your text.{NEAR_TEN}": ONE_HOT | {"selected": [9, 1]},
         f"{TEN} Its one-hot row: a 1 at index 9, 28 zeros.{NEAR_TEN}": ONE_HOT
@@ -419,6 +425,12 @@ def test_a_mark_of_two_groups_and_a_share_of_nearly_all_are_said_so():
     texts = {text["text"] for text in run_script(CLOUD, job)[0]["texts"]}
     title = "plane with >99% of the final table’s variance"
     assert {"v, …", "w", "x", "y", title} <= texts
+
+
+def test_no_variance_has_no_share():
+    job = {"state": EmbeddingLookup([*"ab"], [[1, 2], [1, 2]]).state()}
+    texts = run_script(CLOUD, job | {"rooms": [680], "steps": [0]})[0]["texts"]
+    assert not [text for text in texts if "variance" in text["text"]]
 
 
 def test_signs_and_shades_have_a_legend_and_a_click_on_a_point_holds(live):

@@ -93,7 +93,7 @@ def test_program_and_table_hold_the_numbers_of_the_library(pairs):
         size = len(labels[0])
         assert [tuple(row[:size]) for row in rows] == labels
         cells = torch.tensor([[float(x) for x in row[size:]] for row in rows])
-        numbers = numbers.reshape(cells.shape)
+        numbers = numbers.reshape(cells.shape).float()
         torch.testing.assert_close(cells, numbers, rtol=0, atol=1.1e-4)
 
 
@@ -145,6 +145,14 @@ OVERVIEWS = [
         "Dimension 0 is a sine that repeats every 6.3 positions: fast. Dimension 6 is "
         "a sine that repeats every 199 positions: slow. Fast dimensions tell neighbors "
         "apart, slow ones near from far.",
+    ),
+    (
+        {"length": 6, "d_model": 2},
+        "Dimension 0 is a sine that repeats every 6.3 positions: slow.",
+    ),
+    (
+        {"base": 1, "dimensions": [2]},
+        "Dimension 2 is a sine that repeats every 6.3 positions: fast.",
     ),
     (
         {"kind": "none"},
@@ -239,8 +247,9 @@ def test_the_readers_own_table_is_shown_and_ends():
 
 
 def test_a_full_size_table_fits_and_the_page_gets_the_same_numbers():
-    rows = np.random.default_rng(0).normal(size=(64, 32))
-    lab = PositionLab("learned", rows=rows)
+    rows = 10 * np.random.default_rng(0).normal(size=(64, 32))
+    lab = PositionLab("learned", rows=rows, view="similarity")
+    shown(lab).run()  # float32 would not do
     state = re.search('data-state="(.*?)"', lab.html())[1].replace("&quot;", '"')
     assert json.loads(state)["rows"] == lab.rows
 

@@ -179,10 +179,10 @@ def test_runs_of_four_that_came_before_are_repeats():
     assert made[1]["repeats"] == [False] * 4 + [True] * 4
 
 
-AFTER = "After “abc”, the highest of 4 probabilities is that of “␣t0” (40%)"
+AFTER = "After “abc”, none of 4 tokens is likelier than “␣t0” (40%)"
 REST = "of the probability before the other"
 SAID = {
-    f"{AFTER}. The model's distribution is unchanged.": {},
+    f"{AFTER}. The distribution is unchanged.": {},
     f"{AFTER}; top-k 3 makes that 44%. 3 tokens remain; they had 90% {REST} was cut "
     "off.": {"top_k": 3},
     f"{AFTER}; top-k 4 makes that 40%. All 4 tokens remain.": {"top_k": 4},
@@ -217,7 +217,7 @@ def test_the_sentence_in_full():
 
 def test_the_end_of_a_text_begins_with_a_word():
     assert page_calls("sampling_desk/text", "tail", ENDS) == list(ENDS.values())
-    start = "After “…raised while handling”, the highest of"
+    start = "After “…raised while handling”, none of"
     assert said_of(SamplingDesk(next(iter(ENDS)))).startswith(start)
 
 
@@ -339,7 +339,7 @@ def test_your_own_logits_drive_the_desk():
     desk.show(torch.tensor([0.0, math.log(3)]), [" no", " yes"])
     assert (desk.source, desk.drawn, desk.asked) == ("Python", [], [desk.text])
     assert shown(desk).geometry["after"] == pytest.approx([0.75, 0.25], abs=1e-4)
-    assert "the highest of 2 probabilities is that of “␣yes” (75%)" in said_of(desk)
+    assert "none of 2 tokens is likelier than “␣yes” (75%)" in said_of(desk)
 
 
 def test_your_own_model_follows_the_text():
@@ -370,10 +370,7 @@ def test_controls_drive_the_desk():
     drive(desk, answer, text=text, heat=ipywidgets.FloatSlider(0.5, max=2))
     text.value = "abcd"
     assert (desk.text, desk.asked, desk.logits) == ("abcd", ["abcd"], [4, 0])
-    assert (
-        "After “abcd”, the highest of 2 probabilities is that of “a” (98%)"
-        in said_of(desk)
-    )
+    assert "After “abcd”, none of 2 tokens is likelier than “a” (98%)" in said_of(desk)
 
 
 def type_text(page, text):

@@ -6,7 +6,16 @@ import math
 import numpy as np
 import pytest
 import torch
-from figure_page import Shown, edges, fixed, must_notice, shown_all, with_shown
+from figure_page import (
+    Shown,
+    edges,
+    fixed,
+    must_notice,
+    page_calls,
+    shown,
+    shown_all,
+    with_shown,
+)
 from playwright.sync_api import expect
 from touch import FINGER
 
@@ -107,6 +116,22 @@ def test_the_copied_program_asserts_the_pages_numbers(pairs):
         assert page.run()["weights"].shape == (len(figure.tokens),) * 2
     mistakes = {"shown = torch.tensor([": "shown = 1 + torch.tensor(["}
     must_notice(page.pytorch, mistakes, match="not close")
+    huge = SoftmaxMask(scores=[[1e21, torch.finfo(torch.float32).min], [0, 1e20]])
+    shown(huge).run()
+
+
+def test_the_line_of_code_gives_the_pages_weights(pairs):
+    states = [figure.state() for figure, _ in pairs]
+    formulas = page_calls("softmax_mask/text", "formula", states)
+    for (figure, page), formula in zip(pairs, formulas, strict=True):
+        line = "".join(x if isinstance(x, str) else x[1] for x in formula["code"])
+        names = {"torch": torch, "inf": math.inf, "T": figure.temperature}
+        names |= {
+            name: torch.tensor(getattr(figure, name)) for name in ("scores", "mask")
+        }
+        exec(line, names)
+        weights = names["weights"].double().numpy()
+        np.testing.assert_allclose(weights, weights_in(page), rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("factor", [1, 100, -100])
@@ -158,6 +183,7 @@ SAID = [
     (NEAR | {"scores": [[4, -3], [0, 0]]}, "sums to 0.999, because the mask came"),
     (NEAR | {"scores": [[4, -4], [0, 0]]}, "sums to 0.9997, because the mask came"),
     (NEAR | {"scores": [[4, -12], [0, 0]]}, "sums to not quite 1, because the mask"),
+    (NEAR | {"scores": [[-8, 0], [0, 0]]}, "; the row sums to less than 0.01, because"),
     (
         HOT | {"selected": [2, 1]},
         " 1, by chance: the masked keys had almost no weight.|",
@@ -218,7 +244,10 @@ NAIVE = [
     ({"axis": "column", "temperature": 0.02}, "fails here: score / T reaches 120, "),
     ({"selected": [0, 0], "temperature": 0.02}, "works here: score / T reaches"),
     (BLIND, "Naive softmax fails here: a whole row is masked, exp is 0, and 0 / 0"),
-    (PAIR | {"scores": [[-150] * 2] * 2}, "here: score / T is at most -150, exp"),
+    (
+        PAIR | {"scores": [[-150] * 2] * 2},
+        "here: in one row, score / T is at most -150, exp",
+    ),
     (
         PAIR | {"scores": [[-150] * 2] * 2},
         " exp underflows to 0 in float32, and 0 / 0 is",
@@ -227,7 +256,15 @@ NAIVE = [
     (PAIR | {"scores": [[88.5] * 2] * 2}, "reaches 88.5, the sum overflows float32"),
     (
         PAIR | {"scores": [[1, 1], [-102, -103]]},
-        "loses digits here: score / T is at most -102, where float32 has fewer of",
+        "loses digits here: in one row, score / T is at most -102, where float32 has",
+    ),
+    (
+        PAIR | {"scores": [[5, 1], [-200, -200]], "selected": []},
+        "fails here: in one row, score / T is at most -200, exp underflows",
+    ),
+    (
+        PAIR | {"axis": "column", "scores": [[-200, 0], [-200, 0]], "selected": [0, 1]},
+        "fails here: in one column, score / T is at most -200, exp underflows",
     ),
     ({"temperature": 0}, "dividing by a temperature of 0 gives inf / inf or 0 / 0,"),
 ]

@@ -164,8 +164,8 @@ def test_what_the_page_reads_off_a_record(answers):
 
 
 STEP = (
-    "Step {} of {}, stage “{}”: the loss is {} in the first copy, {} in the second; "
-    "{} of {} repeated tokens are predicted. Scores: previous-token head {}, "
+    "Step {} of {}, reached stage “{}”: the loss is {} in the first copy, {} in the "
+    "second; {} of {} repeated tokens are predicted. Scores: previous-token head {}, "
     "induction head {}."
 )
 ASKED = (
@@ -384,7 +384,9 @@ def test_a_record_is_whole():
         figure.record = small_record(heads=None)
     assert figure.record == shipped()
     figure.update(record=small_record(second=torch.tensor([2.0, 0.5])), frame=1)
-    assert said_of(figure).startswith("Step 7 of 7, stage “fall”: the loss is 2.00")
+    assert said_of(figure).startswith(
+        "Step 7 of 7, reached stage “fall”: the loss is 2.00"
+    )
 
 
 GROWING = "record.steps must be a list of increasing numbers, got"
@@ -501,7 +503,7 @@ def test_who_has_seen_the_answer_predicts_no_more(live, predicted):
     mark(page).focus()
     assert page.press("ArrowRight") == said_of(back)
     how = "step 120" if predicted > 0 else "nothing"
-    told = f"Predicted: {how}; Reset to try again"
+    told = f"Predicted: {how}"
     assert page.get_by_text(told).is_visible()
 
 

@@ -107,12 +107,16 @@ const lines = (pairs) => pairs.map((pair) => line(pair)).join("");
 
 const titles = ({ left, top }, share) => [
   text(left, top - 22, "Rows as points, each joined to its nearest", "strong"),
-  text(
-    left,
-    top - 6,
-    `plane with ${percent(share).replace("more than ", ">")} of the final table’s variance`,
-    "quiet",
-  ),
+  ...(share
+    ? [
+        text(
+          left,
+          top - 6,
+          `plane with ${percent(share).replace("more than ", ">")} of the final table’s variance`,
+          "quiet",
+        ),
+      ]
+    : []),
 ];
 
 /** The rows in the plane: a mark each, and a line to the nearest one. */

@@ -34,10 +34,16 @@ export const nearest = remembered((table) =>
   table.map((_, i) => neighbors(table, i, 1)[0]),
 );
 
-/** How many words have their nearest word in their own group, of those that have one. */
+/** How many words have their nearest word in their own group, of those that have both. */
 export function ownGroup(table, groups) {
   const isShared = (group) => groups.filter((other) => other === group).length > 1;
-  const among = range(groups.length).filter((i) => groups[i] && isShared(groups[i]));
+  const isTied = (i) => {
+    const [one, next] = neighbors(table, i, 2);
+    return next && one.cosine - next.cosine < 1e-6; // so are all others of zeros
+  };
+  const among = range(groups.length).filter(
+    (i) => groups[i] && isShared(groups[i]) && !isTied(i),
+  );
   const right = among.filter((i) => groups[nearest(table)[i].row] === groups[i]);
   return { right: right.length, among: among.length };
 }
@@ -98,6 +104,6 @@ export const plane = remembered((tables) => {
   const place = (row) => axes.map((axis) => dot(away(row), axis));
   return {
     places: tables.map((table) => table.map(place)),
-    share: total > 0 ? (found[0].value + found[1].value) / total : 1,
+    share: total > 0 ? (found[0].value + found[1].value) / total : 0,
   };
 });

@@ -59,7 +59,7 @@ export const CODE = {
 
 const vector = (row) => tensor([row]) + "[0]";
 const tensor = (rows, digits = 5) =>
-  `torch.tensor(${pythonRows(rows, (x) => x.toFixed(digits))})`;
+  `torch.tensor(${pythonRows(rows, (x) => x.toFixed(digits))}, dtype=torch.float64)`;
 
 const IMPORTS = {
   none: "NoPositions",
@@ -71,13 +71,13 @@ const IMPORTS = {
 /** Lines that build `positions`, (length, width), or ALiBi's `bias`, by the library. */
 function build({ state, head }, rows) {
   const size = `${rows.length}, ${rows[0].length}`;
-  const embed = `.embed(torch.zeros(${size}), position_ids)`;
+  const embed = `.embed(torch.zeros(${size}, dtype=torch.float64), position_ids)`;
   return [
     `position_ids = torch.arange(${rows.length})`,
     ...{
       none: [`positions = NoPositions()${embed}`],
       sinusoidal: [
-        `positions = sinusoid(position_ids, ${rows[0].length}, base=float(${state.base}))`,
+        `positions = sinusoid(position_ids.double(), ${rows[0].length}, base=float(${state.base}))`,
       ],
       learned: [
         `learned = LearnedPositions(${size})`,
@@ -86,7 +86,7 @@ function build({ state, head }, rows) {
       ],
       alibi: [
         "distance = (position_ids[:, None] - position_ids).abs()",
-        `bias = -alibi_slopes(${state.n_heads})[${head}].float() * distance`,
+        `bias = -alibi_slopes(${state.n_heads})[${head}] * distance`,
       ],
     }[state.kind],
   ];

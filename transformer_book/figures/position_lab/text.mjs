@@ -40,11 +40,13 @@ function overview(geometry) {
       `ALiBi, head ${head}: each step of distance lowers the score by ` +
       `${short(slopeOf(state.n_heads, head), 4)}.`
     );
-  if (state.kind === "sinusoidal" && state.view !== "similarity")
-    return [
-      ...new Set([shown[0], shown.at(-1)].map((i) => wave(geometry, i))),
-      "Fast dimensions tell neighbors apart, slow ones near from far.",
-    ].join(" ");
+  if (state.kind === "sinusoidal" && state.view !== "similarity") {
+    const ends = [shown[0], shown.at(-1)];
+    const said = new Set(ends.map((i) => wave(geometry, i)));
+    if (new Set(ends.map((i) => pace(geometry, i))).size > 1)
+      said.add("Fast dimensions tell neighbors apart, slow ones near from far.");
+    return [...said].join(" ");
+  }
   const what =
     state.kind === "sinusoidal"
       ? "Sinusoidal"

@@ -27,13 +27,13 @@ function overview(geometry) {
     ? `Of ${count} draws, ${drawn[0]} gave ${first} (${number(count * after[0], 0)} expected). `
     : "";
   const start =
-    `${draws}After ${quote(tail(read))}, the highest of ${order.length} probabilities is ` +
-    `that of ${first} (${percent(before[0])})`;
+    `${draws}After ${quote(tail(read))}, none of ${order.length} tokens is likelier than ` +
+    `${first} (${percent(before[0])})`;
   const named = reshapers(state);
   const said = named.length
     ? `${start}; ${named.join(", ").replace(/,(?!.*,)/, " and")} ${named.length === 1 ? "makes" : "make"} that ` +
       `${percent(after[0])}. ${staying(geometry)}`
-    : `${start}. The model's distribution is unchanged.`;
+    : `${start}. The distribution is unchanged.`;
   return said + trapped(geometry);
 }
 

@@ -23,7 +23,7 @@ function naively({ state }, row) {
   const sums = powers.map((list) => float32(sum(list)));
   const tops = lists.map((list) => Math.max(...list) / t);
   const low = Math.min(...tops);
-  const upTo = (top) => `score / T is at most ${short(top, 1)}`;
+  const upTo = (top) => `in one ${axis}, score / T is at most ${short(top, 1)}`;
   const up = `score / T reaches ${short(Math.max(...tops), 1)}`;
   if (sums.includes(Infinity) && !powers.flat().includes(Infinity))
     return ` Naive softmax fails here: ${up}, the sum overflows float32, and dividing by inf gives 0.`;
@@ -74,7 +74,8 @@ function reason(geometry, row) {
 
 function rowSum(geometry, row) {
   const { sums } = geometry;
-  const shown = sumText(sums[row], [2, 3, 4], "not quite 1").replace(/\.?0+$/, "");
+  const text = sumText(sums[row], [2, 3, 4], "not quite 1").replace(/\.?0+$/, "");
+  const shown = text === "0" && sums[row] > 0 ? "less than 0.01" : text;
   const total = `the row sums to ${shown}`;
   if (isLuck(geometry, row))
     return `${total}, by chance: the masked keys had almost no weight.`;
@@ -160,7 +161,7 @@ export function pytorch(state, geometry) {
     "import torch",
     "",
     `tokens = ${python(state.tokens)}`,
-    `scores = ${rows(state.scores, (x) => python(Number.isInteger(x) ? `${x}.` : x).replaceAll('"', ""))}`,
+    `scores = ${rows(state.scores, (x) => String(x).replace(/^-?\d+$/, "$&."))}`,
     `mask = ${rows(state.mask, python)}  # True = may attend`,
     `temperature = ${python(state.temperature)}`,
     "",
@@ -182,37 +183,39 @@ export function formula(state) {
     ["scores", "scores"],
     ["temperature", "T"],
   ];
+  const limit = state.temperature === 0 && !state.naive; // naive divides by 0
+  const heat = limit ? ["temperature", "1e-9"] : temp;
   const mask = ["mask", "mask"];
   const soft = ["softmax", state.axis === "row" ? "softmax" : "softmax per column"];
-  const dim = ["softmax", `dim=${state.axis === "row" ? -1 : -2}`];
+  const dim = state.axis === "row" ? -1 : -2;
   const equation = before
     ? ["weights", " = ", soft, "( ", mask, "(", scores, ") / ", temp, " )"]
     : ["weights", " = ", mask, "( ", soft, "( ", scores, " / ", temp, " ) )"];
   const fill = before ? [["mask", ".masked_fill(~mask, -inf)"]] : [];
-  const inner = [["scores", "scores"], ...fill, " / ", temp];
+  const inner = [["scores", "scores"], ...fill, " / ", heat];
   const call = state.naive
     ? [
-        ["softmax", "shares"],
-        "(",
-        ["naive", "torch.exp"],
+        "e = (",
+        ...inner,
+        ")",
+        ["naive", ".exp()"],
+        "; weights = e / e.sum(",
+        ["softmax", `${dim}`],
+        ", True)",
+      ]
+    : [
+        "weights = ",
+        ["softmax", "torch.softmax"],
         "(",
         ...inner,
-        "), ",
-        dim,
+        ", ",
+        ["softmax", `dim=${dim}`],
         ")",
-      ]
-    : [["softmax", "torch.softmax"], "(", ...inner, ", ", dim, ")"];
+      ];
   // a softmax of nothing but -inf is NaN
   const empty = !state.naive && wholly(state) ? [["softmax", ".nan_to_num(0)"]] : [];
-  const code = [
-    "weights = ",
-    ...call,
-    ...empty,
-    ...(before ? [] : [" ", ["mask", "* mask"]]),
-  ];
-  // the limit; naive divides by 0
-  if (state.temperature === 0 && !state.naive)
-    equation.push(",  ", ["temperature", "T → 0"]);
+  const code = [...call, ...empty, ...(before ? [] : [" ", ["mask", "* mask"]])];
+  if (limit) equation.push(",  ", ["temperature", "T → 0"]);
   return {
     equation: equation.map((p) => (p === "weights" ? ["weights", p] : p)),
     code,

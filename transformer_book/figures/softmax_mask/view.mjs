@@ -203,15 +203,16 @@ export default {
     },
     {
       say: "The mask now comes after the softmax. Which rows no longer sum to 1? Why is the last one right?",
-      set: ({ mask }) => ({
+      set: (state) => ({
         order: "after",
         axis: "row",
         temperature: 1,
-        mask: map2(mask, (_, r, c) => c <= r),
+        mask: map2(state.mask, (_, r, c) => c <= r),
+        scores: largest(state) > 10 ? hundredfold(state, 0.01) : state.scores,
       }),
     },
     {
-      say: "The scores are 100 times as large. Under More, tick naive: its exponentials overflow. How does the other avoid it?",
+      say: "Look at the size of the scores, then tick naive under More: does it fail? How does the other softmax avoid it?",
       set: (state) => ({
         order: "before",
         temperature: 1,

@@ -188,8 +188,7 @@ export function curves(geometry, room) {
 }
 
 function asked(predicted, answered, narrow) {
-  if (answered)
-    return `Predicted: ${predicted < 0 ? "nothing" : `step ${predicted}`}; Reset to try again`;
+  if (answered) return `Predicted: ${predicted < 0 ? "nothing" : `step ${predicted}`}`;
   if (predicted >= 0) return `Your prediction: easy at step ${predicted}`;
   return narrow
     ? "Predict: drag ? to where 2nd copy is easy"

@@ -22,7 +22,7 @@ function overview(geometry) {
   const [previous, induction] = scores[k];
   const stage = stages.findLast(({ from }) => from <= k).name;
   const said =
-    `Step ${steps[k]} of ${last}, stage ${quote(stage)}: the loss is ` +
+    `Step ${steps[k]} of ${last}, reached stage ${quote(stage)}: the loss is ` +
     `${number(first[k])} in the first copy, ` +
     `${number(second[k])} in the second; ${foreseen[k]} of ${n - 1} repeated tokens are ` +
     `predicted. Scores: previous-token head ${number(previous)}, induction head ` +
