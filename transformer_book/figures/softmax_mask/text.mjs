@@ -195,13 +195,12 @@ export function formula(state) {
   const inner = [["scores", "scores"], ...fill, " / ", heat];
   const call = state.naive
     ? [
-        "e = (",
+        "e = ",
+        ["naive", "torch.exp"],
+        "(",
         ...inner,
-        ")",
-        ["naive", ".exp()"],
-        "; weights = e / e.sum(",
-        ["softmax", `${dim}`],
-        ", True)",
+        "); weights = ",
+        ["softmax", `e / e.sum(${dim}, True)`],
       ]
     : [
         "weights = ",
