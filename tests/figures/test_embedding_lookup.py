@@ -182,8 +182,8 @@ def test_what_is_said():
         | {"groups": ["x", "x"], "tokens": []},
         # zeros have no nearest row, and equal rows not one
         NONE: EQUAL | {"groups": [*"xxxx"], "tokens": []},
-        f"{NONE} {GROUP.capitalize()} 2 of 2 words.": EQUAL
-        | {"groups": [*"xxxx"], "tokens": [], "tables": TWINS},
+        f"{NONE} {GROUP.capitalize()} 0 of 1 words.": EQUAL
+        | {"groups": [*"xxyx"], "tokens": [], "tables": TWINS},
         TEN + NEAR_TEN: {"selected": [9, 1]},
         f"{TEN} It is not in your text.{NEAR_TEN}": ONE_HOT | {"selected": [9, 1]},
         f"{TEN} Its one-hot row: a 1 at index 9, 28 zeros.{NEAR_TEN}": ONE_HOT
