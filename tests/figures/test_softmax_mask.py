@@ -396,6 +396,8 @@ def test_a_note_says_whether_the_rows_sum_to_1(live, put):
     assert note.inner_text() == "✗ 4 rows do not sum to 1"
     page.push("Scores × 100")
     expect(note).to_have_text("✓ each row sums to 1, by chance")
+    page.push("Next")  # the hint asks for rows that do not
+    expect(note).to_have_text("✗ 4 rows do not sum to 1")
     page.open(put(SoftmaxMask(**LUCK).html()))
     assert note.inner_text() == "✗ 1 row does not sum to 1"
 
