@@ -106,7 +106,8 @@ def test_sentences_of_special_states():
         "assignments, and expert 1 nothing. The balancing loss would be 1.46; even is "
         "1.00. With room for 2 each, 0 are dropped.": {},
         "Token “b” at position 1: expert 0 has a probability of 73% and is its first "
-        "choice, with weight 1.00, but the expert is full: the choice is dropped.": {
+        "choice, with weight 1.00, but the expert is full: this assignment is "
+        "dropped.": {
             "capacity": 0.5,
             "selected": [0, 1],
         },

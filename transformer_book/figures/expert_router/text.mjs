@@ -42,7 +42,7 @@ export function pair({ state, probabilities, chosen, weights, kept }, [expert, t
   const choice = `${start} and is its ${rankOf(rank)} choice, with weight ${number(weights[token][rank])}`;
   return kept[token][rank]
     ? `${choice}.`
-    : `${choice}, but the expert is full: the choice is dropped.`;
+    : `${choice}, but the expert is full: this assignment is dropped.`;
 }
 
 export const sentence = (geometry, active) =>
