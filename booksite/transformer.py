@@ -149,6 +149,7 @@ HEADS = (
     Part("Scores Q Kᵀ / √d_head", "attention", lanes=(0, 1)),
     (Tensor(SCORES, "attend.scores"),),
     Part("Mask", "masks", role="mask", lanes=(0, 1)),
+    (Tensor(SCORES, "attend.scores"),),
     Part("Softmax", "attention", lanes=(0, 1)),
     (Tensor(SCORES, "attend.weights"),),
     Part("Weighted sum of values", "attention", lanes=(0, 2)),

@@ -212,7 +212,7 @@ export default {
       }),
     },
     {
-      say: "Look at the size of the scores, then tick naive under More: does it fail? How does the other softmax avoid it?",
+      say: "How large are the scores? Tick naive under More: does it fail? How does the other softmax avoid it?",
       set: (state) => ({
         order: "before",
         temperature: 1,
