@@ -68,7 +68,7 @@ def round_of(speed: float) -> str:
 
 
 HEADER = ["pair", "dimensions", "positions per turn", "query turned by (degrees)"]
-HEADER += ["key turned by (degrees)", "difference (degrees)", "contribution"]
+HEADER += ["key turned by (degrees)", "angle between them (degrees)", "contribution"]
 
 
 def test_the_numbers_are_the_librarys(pairs):

@@ -60,7 +60,7 @@ def answers():
 
 def test_the_numbers_are_the_librarys(answers):
     """And the table and the sentence hold them."""
-    assert any("one of them is 0" in page.sentence for _, page in answers)
+    assert any("at least one of them is 0" in page.sentence for _, page in answers)
     for bench, page in answers:
         plain = random_scores(bench.seed, bench.width)
         scaled = attention_weights(*random_vectors(bench.seed)[..., : bench.width])
@@ -161,7 +161,7 @@ def test_the_angle_fits_the_product(live):
         assert told.endswith(f"; at an angle of {angle}°, score {score}")
     tip = page.get_by_role("slider", name="key vector").last
     told = tip.get_attribute("aria-valuetext")
-    assert told == "0.0 across, 0.0 up; one of them is 0, score 0.00"
+    assert told == "0.0 across, 0.0 up; at least one of them is 0, score 0.00"
 
 
 def test_what_is_equal_only_about_is_marked_so():

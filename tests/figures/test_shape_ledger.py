@@ -209,18 +209,19 @@ SAID = [
     ),
     (
         {"selected": [0]},
-        "tokens gives (1, 1024): 0 parameters; 0 FLOP; 8.19 kB of activations.",
+        "tokens gives (1, 1024): 0 parameters; no matrix product; 8.19 kB of "
+        "activations.",
     ),
     (
         {"selected": [4]},
         "query, key, value, in each of 12 blocks, gives 3 × (1, 1024, 768): 1,771,776 "
-        "parameters a block, 17% of all; 43.5 GFLOP in all, 15%; 113 MB of "
+        "parameters a block, together 17% of all; 43.5 GFLOP in all, 15%; 113 MB of "
         "activations in all.",
     ),
     (
         {"selected": [5]},
         "split_heads, in each of 12 blocks, gives 3 × (1, 12, 1024, 64): 0 parameters; "
-        "0 FLOP; a view, which copies nothing.",
+        "no matrix product; a view, which copies nothing.",
     ),
     # the lesson: scores grow with the square of the length
     (
@@ -234,7 +235,7 @@ SAID = [
     (
         {"selected": [13]},
         "up, in each of 12 blocks, gives (1, 1024, 3072): 2,362,368 parameters a "
-        "block, 23% of all; 58.0 GFLOP in all, 20%; 151 MB of activations in "
+        "block, together 23% of all; 58.0 GFLOP in all, 20%; 151 MB of activations in "
         "all.",
     ),
     (

@@ -141,7 +141,7 @@ def test_page_translates_as_pytorch_does(answers):
     assert [got["translation"] for _, got in answers][: len(said)] == said
     judged = page_calls("translator/text", "verdict", [got for _, got in answers])
     marks = [
-        "✓ correct" if one == want else "✗ wrong"
+        "✓ as expected" if one == want else "✗ wrong"
         for one, want in zip(said, right, strict=True)
     ]
     assert [one.split(":")[0] for one in judged] == [*marks, *[NO_RULE] * 5]
@@ -246,9 +246,9 @@ STEP_2 = (
     f"about 20% to “t” {BY_ALL}. Its most probable token: “und”, more than 99%."
 )
 SAID = {
-    READ.format("✓ correct", "about 66%, mean of 8 heads"): {},
-    READ.format("✓ correct", "more than 99%, block 1, head 3"): {"head": [1, 3]},
-    READ.format("✓ correct", "about 47%, mean of 1 head"): {"answer": one_head()},
+    READ.format("✓ as expected", "about 66%, mean of 8 heads"): {},
+    READ.format("✓ as expected", "more than 99%, block 1, head 3"): {"head": [1, 3]},
+    READ.format("✓ as expected", "about 47%, mean of 1 head"): {"answer": one_head()},
     "Step 1 comes next, first: the decoder attends about 66% to “one” and about "
     f"28% to “-” {BY_ALL}. Its most probable token: “ein”, more than 99%.": {"step": 0},
     STEP_2: {"step": 1, "selected": [4]},
@@ -358,7 +358,7 @@ def test_another_models_program_says_what_it_cannot_check():
         exec(code, {})
 
 
-NO_NUMBER = "“hello” is not an integer from 1 to 999,999."
+NO_NUMBER = "“hello” cannot be read as an integer from 1 to 999,999."
 SHOWN = "The answer shown is for “twenty-one” (21)."
 
 
@@ -470,7 +470,7 @@ def test_readers_numbers_are_translated_and_what_is_no_number_is_refused(visit, 
     assert len(page.link()) < 200
     assert result(page) == "twenty-two → zwei…"
     assert page.push("All") == said_of(Translator("twenty-two"))
-    assert result(page) == "twenty-two → zweiundzwanzig ✓ correct"
+    assert result(page) == "twenty-two → zweiundzwanzig ✓ as expected"
     for text in ("Twenty-One", " two hundred thousand and  three "):
         want = Translator(tasks.number_words(JOINED[text]), step=1)
         assert type_text(page, text) == said_of(want)
@@ -525,7 +525,7 @@ def test_the_lesson_look_then_write(live):
     assert page.push("Step") == said_of(Translator())
     assert off(page) == ["All"]
     assert page.button("Step").count() == 0  # the same button starts over
-    assert result(page) == "twenty-one → einundzwanzig ✓ correct"
+    assert result(page) == "twenty-one → einundzwanzig ✓ as expected"
     assert page.push("Back").startswith("Step 5 comes next, after “zig”")
     page.push("Step")
     page.push("Start over")
@@ -588,7 +588,7 @@ def test_what_is_no_number_is_said_and_the_picture_stays(visit, put):
     page.push("Reset")
     assert field(page).input_value() == "21"
     assert warning(page).is_hidden()
-    assert result(page) == "twenty-one → einundzwanzig ✓ correct"
+    assert result(page) == "twenty-one → einundzwanzig ✓ as expected"
 
 
 def test_a_model_that_does_not_come_leaves_the_stored_answer(live):

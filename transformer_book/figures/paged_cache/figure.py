@@ -12,10 +12,10 @@ class PagedCache(Figure):
     A memory of 64 slots serves users with `prompts` tokens to read and `answers` to
     write, at most 16 together. In the first, each user reserves 16 slots; a `static`
     batch waits until all its users are done. In the second, users take blocks of
-    `block_size` slots, and share those that hold the first `prefix` tokens, which are
-    the same in all prompts. A pass reads at most `budget` tokens, and `step` is the
-    pass that is shown. `selected` is [row, column] of a slot, 4 rows for each way,
-    or [].
+    `block_size` slots, and share the full blocks of the first `prefix` tokens, which
+    are the same in all prompts. A pass reads at most `budget` tokens, and `step` is the
+    pass that is shown. `selected` is [row, column] of a slot, 4 rows for each way, or
+    [].
     """
 
     name = "paged_cache"

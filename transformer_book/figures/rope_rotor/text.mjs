@@ -41,7 +41,7 @@ export function table({ state: { m, n }, pairs, score }) {
       "positions per turn",
       "query turned by (degrees)",
       "key turned by (degrees)",
-      "difference (degrees)",
+      "angle between them (degrees)",
       "contribution",
     ],
     rows: [

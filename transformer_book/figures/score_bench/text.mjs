@@ -18,7 +18,7 @@ export function angle({ score, degrees }) {
 export const apart = (alignment) =>
   Math.min(...alignment.lengths) > 0
     ? `at an angle of ${angle(alignment)}`
-    : "one of them is 0";
+    : "at least one of them is 0";
 
 /** The live sentence; `active` is [0, key] or null. */
 export function sentence({ state, plain, scaled, alignment }, active) {

@@ -33,11 +33,11 @@ function one(geometry, line) {
   const has =
     `${commas(line.params)} parameters` +
     (line.params
-      ? `${many ? " a block" : ""}, ${percent(params / geometry.params)} of all`
+      ? `${many ? " a block, together" : ","} ${percent(params / geometry.params)} of all`
       : "");
-  const takes =
-    `${compact(flops, " ")}FLOP` +
-    (line.flops ? `${many ? " in all" : ""}, ${percent(flops / geometry.flops)}` : "");
+  const takes = line.flops
+    ? `${compact(flops, " ")}FLOP${many ? " in all" : ""}, ${percent(flops / geometry.flops)}`
+    : "no matrix product";
   const keeps = line.view
     ? "a view, which copies nothing"
     : `${compact(line.blocks * line.bytes, " ")}B of activations${many ? " in all" : ""}`;

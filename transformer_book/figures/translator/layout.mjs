@@ -3,7 +3,7 @@
 import { keep, tokenText } from "../kit/index.mjs";
 import { wordsOf } from "./answers.mjs";
 import { numberOf } from "./numbers.mjs";
-import { headsOf, share, waits } from "./text.mjs";
+import { headsOf, share, waits, weight } from "./text.mjs";
 import limits from "./limits.json" with { type: "json" };
 
 const SIGN = 7.5; // width of a monospace sign at 12.5 px
@@ -150,7 +150,7 @@ export function sources({ frame, shares }, at) {
     {
       x: left - width - 6,
       y: middle(frame, c),
-      text: at === null ? "" : share(shares[at][c]),
+      text: at === null ? "" : weight(shares[at][c]),
       class: "quiet",
       "text-anchor": "end",
     },

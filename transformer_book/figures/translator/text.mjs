@@ -16,7 +16,8 @@ const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 export const share = (x) =>
   percent(x).replace("more than", ">").replace("less than", "<");
 
-/** A weight, which is stored with few digits. */
+/** A weight, which is stored in thousandths and is never quite 0 or 1. */
+export const weight = (x) => share(Math.max(0.001, Math.min(0.999, x)));
 const about = (x) => percent(x).replace(/^\d/, "about $&");
 
 /** Whose weights are shown. */
@@ -35,7 +36,7 @@ function expectedOf({ words }) {
 export function verdict(answer) {
   const [expected, { translation }] = [expectedOf(answer), answer];
   if (!expected) return "no rule here can check it";
-  if (translation === expected) return "✓ correct";
+  if (translation === expected) return "✓ as expected";
   return `✗ wrong: expected ${quote(expected, 80)}`;
 }
 
@@ -99,7 +100,7 @@ export function waits(asked, { words }) {
     ? "has no answer yet"
     : asked.replaceAll(",", "") > 999_999
       ? "is more than 999,999"
-      : "is not an integer from 1 to 999,999";
+      : "cannot be read as an integer from 1 to 999,999";
   const n = numberOf(words);
   return [
     asked.trim() ? `${quote(asked, 80)} ${why}.` : "The field is empty.",

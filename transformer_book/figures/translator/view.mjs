@@ -168,11 +168,11 @@ const spec = {
     },
     {
       say: "Nothing is written yet. Press Step: which English piece does the decoder attend to first?",
-      set: { text: "21", step: 0, selected: [] },
+      set: { text: "21", step: 0, selected: [], view: "lines" },
     },
     {
       say: "German says five before forty. Press Step: where do the lines cross, and where not?",
-      set: { text: "345", step: 0, selected: [] },
+      set: { text: "345", step: 0, selected: [], view: "lines" },
     },
   ],
   keys: "; in the pictures, + and − step",
