@@ -122,14 +122,14 @@ export default {
   title: "Attention, step by step",
   steps: [
     {
-      say: "Press Step until the softmax weights appear. Which key gets the largest weight, and why?",
+      say: "Step to softmax, if you are not there yet: which key gets the largest weight, and why?",
     },
     {
       say: "In All queries, each row is one query. Pick another row: which keys does that token attend to?",
       set: { step: LAST - 1 },
     },
     {
-      say: "The output is the average of the values by these weights. Under More, set the mask to causal: what changes?",
+      say: "The output is the average of the values by these weights. Under More, choose another mask: what changes?",
       set: { step: LAST },
     },
   ],

@@ -116,7 +116,7 @@ export default {
       say: "Each column is a token, sent to its top experts. Which experts do most of the work?",
     },
     {
-      say: "This is the start of training. Drag the step: when do two experts pull ahead?",
+      say: "This is the start of training. Drag the step: how do the loads change?",
       set: { balance: false, frame: 0 },
     },
     {

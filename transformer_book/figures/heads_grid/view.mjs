@@ -223,7 +223,7 @@ export default {
   title: "Heads of a decoder",
   steps: [
     {
-      say: "Press the button to switch one head off: how much worse does the model predict the letters?",
+      say: "Press the button to switch one head off: how does the loss on the letters change?",
     },
     {
       say: "Which heads of the last layer show the same stripe? Pick each, and switch it off alone: do they matter equally?",

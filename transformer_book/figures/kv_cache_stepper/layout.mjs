@@ -280,5 +280,5 @@ export function memory(geometry) {
 /** How the whole compares, for the title of the costs. */
 export function total(geometry) {
   const [without, own] = [0, 1].map((side) => sum(geometry, side));
-  return `${compact(without)} against ${compact(own)}: a factor of ${number(without / own, 1)}`;
+  return `${compact(without)} against ${compact(own)}: ${number(without / own, 1)} times so far`;
 }

@@ -103,7 +103,7 @@ export const sum = (geometry, side) =>
 export function table(geometry) {
   const { first, length, said, gaps, cost, each, shown, memories } = geometry;
   return {
-    caption: "All steps",
+    caption: "Steps so far",
     header: [
       "step",
       "tokens",

@@ -128,10 +128,10 @@ export default {
       say: "Press Step. Both sides write a token: how many multiply-adds does each need?",
     },
     {
-      say: "Pale keys and values are kept, not computed again. Go Back to step 0: what is the cache good for there?",
+      say: "From step 1 on, pale keys and values are kept, not computed again. What is the cache good for at step 0?",
     },
     {
-      say: "Each new token now gets position 0, as if it were the first. Press Step until the texts differ.",
+      say: "Each new token now gets position 0, as if it were the first. Press Step: when do the texts differ, if they do?",
       set: { bug: true },
     },
   ],
