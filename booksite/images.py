@@ -55,6 +55,7 @@ def visit_image(self: HTML5Translator, node: nodes.image) -> None:
 FOREIGN = re.compile(r"<(metadata|style)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 HEAD = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt" (viewBox="[^"]*")')
 ID = re.compile(r'\sid="([^"]*)"')
+REFERENCE = re.compile(r'(href="|url\()#([^")]*)')
 POINT = 4 / 3  # pixels
 FAMILY = re.compile(r"font-family: [^;\"]*;? ?")
 # The colors of book.mplstyle are the page's; on a dark ground it has others.
@@ -74,18 +75,15 @@ def plot(svg: str, name: str, alt: str) -> str:
 
     Names in it begin with `name`, and those that nothing refers to are left out.
     """
-    _, head, drawn = FOREIGN.sub("", svg).partition("<svg ")
-    size = HEAD.search(head + drawn)
+    drawn = FOREIGN.sub("", svg).partition("<svg ")[2]
+    size = HEAD.search(drawn)
     assert size, "Matplotlib gives a picture its size first"
     width, height = (round(POINT * float(side)) for side in size.groups()[:2])
     drawn = drawn.partition(">")[2].replace("xlink:href", "href")
 
-    def named(one: re.Match[str]) -> str:
-        used = f'"#{one[1]}"' in drawn or f"url(#{one[1]})" in drawn
-        return f' id="{name}-{one[1]}"' if used else ""
-
-    drawn = ID.sub(named, drawn)
-    drawn = re.sub(r'(href="|url\()#', rf"\1#{name}-", drawn)
+    used = {of for _, of in REFERENCE.findall(drawn)}
+    drawn = ID.sub(lambda i: f' id="{name}-{i[1]}"' if i[1] in used else "", drawn)
+    drawn = REFERENCE.sub(rf"\1#{name}-\2", drawn)
     drawn = COLOR.sub(lambda one: COLORS[one[0]], FAMILY.sub("", drawn))
     return (
         f'<svg class="tl-plot" role="img" aria-label="{escape(alt)}" '
