@@ -18,11 +18,16 @@ def run_python(*arguments: object, **options: Any) -> subprocess.CompletedProces
     return run(sys.executable, *arguments, **options)
 
 
-def python_says(*arguments: object, **options: Any) -> str:
-    """Run the Python of the tests, which must end well; return what it prints."""
-    done = run_python(*arguments, **options)
+def says(*command: object, **options: Any) -> str:
+    """Run a command, which must end well; return what it prints."""
+    done = run(*command, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def python_says(*arguments: object, **options: Any) -> str:
+    """Run the Python of the tests, which must end well; return what it prints."""
+    return says(sys.executable, *arguments, **options)
 
 
 def commit_all(folder: Path, message: str, day: str = "2001-02-03") -> None:

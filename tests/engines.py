@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from browser import leave_out, require_chromium
+from commands import says
 
 from tools.chromium import FLAGS
 
@@ -67,12 +68,5 @@ def program(engine: str) -> Iterator[list[str]]:
 def use_pages(engine: str, visits: Sequence[dict[str, Any]]) -> list[Any]:
     """What comes of each visit in this engine."""
     with program(engine) as arguments:
-        done = subprocess.run(
-            ["node", SCRIPT, engine, *arguments],
-            input=json.dumps(visits),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+        given = json.dumps(visits)
+        return json.loads(says("node", SCRIPT, engine, *arguments, input=given))

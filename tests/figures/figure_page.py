@@ -18,6 +18,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple, SupportsFloat
 
 import pytest
+from commands import says
 from playwright.sync_api import Browser, Locator, Page, expect
 from traitlets import TraitError
 
@@ -105,13 +106,8 @@ OUTSIDE = """(spare) => [...document.querySelectorAll(".tl-live")].flatMap((figu
 
 
 def run_node(*arguments: Any, stdin: str | None = None) -> str:
-    """Standard output of node; its standard error is the failure's message."""
-    command = ["node", *map(str, arguments)]
-    done = subprocess.run(
-        command, input=stdin, capture_output=True, text=True, cwd=ROOT, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    """What node prints, run at the root of the project."""
+    return says("node", *arguments, input=stdin, cwd=ROOT)
 
 
 @contextmanager
