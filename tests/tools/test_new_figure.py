@@ -20,7 +20,13 @@ def book(tmp_path_factory):
     root = tmp_path_factory.mktemp("book")
     for folder in ("transformer_book/figures", "tests/figures"):
         shutil.copytree(ROOT / folder, root / folder)
-    for name in ("booksite", "node_modules", "transformer_lib", "package.json"):
+    for name in (
+        "booksite",
+        "node_modules",
+        "package.json",
+        "tests/commands.py",
+        "transformer_lib",
+    ):
         (root / name).symlink_to(ROOT / name)
     for path in (ROOT / "transformer_book").iterdir():
         if path.name != "figures":
@@ -45,7 +51,14 @@ def test_python_makes_it_and_javascript_draws_it(book):
 def test_its_own_tests_and_the_shared_ones_without_a_browser_pass(book):
     files = ["test_score_bars.py", "test_figures_python.py", "test_bad_states.py"]
     which = ["-k", "score_bars and not the_page and not same_state", *files]
-    options = ["-o", f"pythonpath={book}", "-o", "addopts=", "--rootdir", book]
+    options = [
+        "-o",
+        f"pythonpath={book} {book}/tests",
+        "-o",
+        "addopts=",
+        "--rootdir",
+        book,
+    ]
     pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *which]
     done = run_python(*pytest, cwd=book / "tests/figures")
     assert done.returncode == 0, done.stdout + done.stderr
