@@ -19,7 +19,10 @@ ELSEWHERE = {*OF_THE_BOOK, *OF_THE_NOTEBOOKS, "figures", "colab"}
 # These start several browsers at once, so that no other tests run beside them.
 ALONE = ["tests/site/test_pages.py", "tests/site/test_weights.py"]
 # File by file in the order of their names: the longest of them begin early enough.
-TWO_AT_ONCE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+AT_ONCE = ["--dist", "loadfile", "--no-loadscope-reorder", "-n"]
+TWO = [*AT_ONCE, "2"]
+# Who drives a browser waits for a third of the time, so that two leave the cores idle.
+BROWSERS = [*AT_ONCE, "3"]
 COVERAGE = ["--cov=transformer_lib", "--cov=transformer_book", "--cov-fail-under=95"]
 NIGHTLY = "nightly"  # the group, and the mark, of what is too rare for each run
 
@@ -94,13 +97,13 @@ def stages() -> list[Stage]:
         check("tsc", "npx", "tsc"),
         Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
         tests("colab", "notebooks in Colab's stand-in", ["colab"]),
-        tests("library", "library", library, *TWO_AT_ONCE),
-        tests("figures", "figures in the browser", ["figures"], *TWO_AT_ONCE),
+        tests("library", "library", library, *TWO),
+        tests("figures", "figures in the browser", ["figures"], *BROWSERS),
         tests(
             "rules",
             "rules of the notebooks, and the tools",
             OF_THE_NOTEBOOKS,
-            *TWO_AT_ONCE,
+            *TWO,
         ),
         Stage(
             "notebooks",
@@ -122,10 +125,10 @@ def stages() -> list[Stage]:
             "site",
             "the built book, and its figures in Jupyter",
             OF_THE_BOOK,
-            *TWO_AT_ONCE,
+            *BROWSERS,
             *rest,
         ),
         Stage("site", "every page of the built book", every_page, plain),
         tests(NIGHTLY, "what is rare", folders_of_tests(), "-m", NIGHTLY),
-        tests(NIGHTLY, "the library's coverage", library, *TWO_AT_ONCE, *COVERAGE),
+        tests(NIGHTLY, "the library's coverage", library, *TWO, *COVERAGE),
     ]
