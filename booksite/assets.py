@@ -25,7 +25,7 @@ STYLES = [
     f"{name}.css"
     for name in "book cells diagram icons predictions theme-fixes print".split()
 ]
-SCRIPTS = ("figure-host.js", "page.js", "predictions.js", "scroll.js")
+SCRIPTS = ("page.js", "predictions.js", "scroll.js")
 
 
 def fingerprint(paths: list[Path]) -> str:
@@ -113,6 +113,8 @@ def add_assets(app: Sphinx, config: Config) -> None:
     app.add_css_file("fonts/fonts.css", priority=840)
     for style in STYLES:
         app.add_css_file(style, priority=900)
+    # Before the theme's.
+    app.add_js_file("figure-host.js", priority=100, loading_method="defer")
     for script in SCRIPTS:
         app.add_js_file(script, loading_method="defer")
 

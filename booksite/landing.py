@@ -1,4 +1,7 @@
-"""What only the book's first page has: a live figure, and a picture on each card."""
+"""What only the book's first page has: a live figure, and a picture on each card.
+
+The figure stands in the first screen, so its scripts come before the fonts.
+"""
 
 import json
 import re
@@ -18,6 +21,7 @@ from booksite.stills import FIGURE, draw
 
 GALLERY = Path("chapters/gallery.ipynb")
 WIDTH = 288  # pixels, of a picture on a card
+NEEDS = re.compile(r'TransformerFigures\.define\("\w+",(\[[^]]*\])')  # of a script
 
 
 def stored_figure(notebook: Path, name: str) -> str:
@@ -45,7 +49,9 @@ class LiveFigure(SphinxDirective):
         notebook = Path(self.env.srcdir) / GALLERY
         self.env.note_dependency(str(notebook))
         html = stored_figure(notebook, self.arguments[0])
-        return [raw(f'<div class="tl-hero">{html}</div>')]
+        place = raw(f'<div class="tl-hero">{html}</div>')
+        place["hero"] = self.arguments[0]
+        return [place]
 
 
 class CardPicture(SphinxDirective):
@@ -96,7 +102,29 @@ def draw_cards(app: Sphinx, doctree: nodes.document) -> None:
         node.replace_self(raw(html))
 
 
+def scripts_of(figure: str, folder: Path) -> list[str]:
+    """The scripts that make this figure live: those that it needs, then its own."""
+    found = NEEDS.match((folder / f"{figure}.js").read_text())
+    assert found is not None
+    others = [scripts_of(other, folder) for other in json.loads(found[1])]
+    return [*dict.fromkeys(name for names in [*others, [figure]] for name in names)]
+
+
+def come_first(
+    app: Sphinx, page: str, template: str, context: Any, doctree: nodes.document | None
+) -> None:
+    """Ask for the scripts of a live figure with the page's styles, after these."""
+    made = Path(app.outdir).parent / "static" / "figures"
+    for node in doctree.findall(nodes.raw) if doctree else ():
+        for name in scripts_of(node["hero"], made) if "hero" in node else ():
+            address = context["pathto"](f"_static/figures/{name}.js", 1)
+            context["metatags"] += (
+                f'<link rel="preload" as="script" fetchpriority="low" href="{address}">'
+            )
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("live-figure", LiveFigure)
     app.add_directive("card-picture", CardPicture)
     app.connect("doctree-read", draw_cards)
+    app.connect("html-page-context", come_first, priority=600)  # after the policy

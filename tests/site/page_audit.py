@@ -1,6 +1,5 @@
 """Visits a page once and writes down all that the tests ask of it."""
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,8 +69,7 @@ def audit_pages(
         for url in urls:
             facts = Facts(url, name)
             page = look_at(context, facts)
-            if not url.endswith("/index.html"):  # which is intro.html by now
-                facts.violations = run_axe(page, rules)
+            facts.violations = run_axe(page, rules)
             facts.loaded = [*facts.requests]
             if url.endswith(pressed):
                 facts.pressed = press_buttons(page, () if "gallery" in url else known)
@@ -88,7 +86,6 @@ def look_at(context: BrowserContext, facts: Facts) -> Page:
     page = context.new_page()
     listen(page, facts)
     page.goto(facts.url, wait_until="load")
-    page.wait_for_url(re.compile(r"(?<!/index\.html)$"))  # index.html leads on
     page.evaluate(in_page("unfold"))
     page.evaluate(in_page("walk"))
     facts.held = page.evaluate(in_page("look"))

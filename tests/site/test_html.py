@@ -233,9 +233,7 @@ def test_favicon_is_ours_on_every_page(files: dict[str, PageFile]) -> None:
 
 def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book, files) -> None:
     for page, file in files.items():
-        if not (names := sheets_of(file.text)):
-            assert page == "index.html"  # which only leads on
-            continue
+        names = sheets_of(file.text)
         (link,) = file.soup.select("link[rel=stylesheet]")
         address = link["href"].split("_static/")[1]
         [whole, *parts] = [
@@ -243,6 +241,19 @@ def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book, files) -> None
             for name in [address, "basic.css", *names]
         ]
         assert whole < sum(parts) / 3, page
+
+
+FIRST = ("index.html", "intro.html")
+
+
+def test_what_makes_the_first_figure_live_is_asked_for_first(book, files) -> None:
+    for page, file in files.items():
+        (host, *_) = file.soup.select("script[src]")
+        assert "/figure-host.js" in host["src"], page
+        asked = [link["href"] for link in file.soup.select("link[rel=preload]")]
+        names = ("kit", "engine", "translator") if page in FIRST else ()
+        assert asked == [f"_static/figures/{name}.js" for name in names], page
+        assert all((book / address).is_file() for address in asked)
 
 
 # Tokens of chapter 1, in whatever font there is, and what nobody sees.
