@@ -15,16 +15,17 @@ const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 /** The last pass of the way that takes longer. */
 export const lastPass = ({ ways }) => Math.max(...ways.map(({ n }) => n));
 
-function overview({ state: { step }, ways }) {
+function overview(geometry) {
+  const { state, ways } = geometry;
   const [whole, blocks] = ways.map(({ pass, held, empty }) =>
     pass
       ? `${count(pass.users.length, "user")} in the batch, ${held} slots with tokens, ${empty} taken but empty`
       : "everybody is served",
   );
-  return (
-    `Pass ${step}. Reservations: ${whole}. Blocks: ${blocks}. ` +
-    `All are served after ${ways[0].n} passes, or ${ways[1].n} with blocks.`
-  );
+  const now = `Pass ${state.step}. Reservations: ${whole}. Blocks: ${blocks}.`;
+  return state.step > lastPass(geometry)
+    ? `${now} That took ${ways[0].n} passes, or ${ways[1].n} with blocks.`
+    : now;
 }
 
 /** Where a user's tokens are, as its block table says it. */

@@ -168,7 +168,7 @@ export default {
   title: "Score bench",
   steps: [
     {
-      say: "Drag the width to 512. Bars that point up are not divided by √d: how much weight does one key take?",
+      say: "Bars up: scores not divided by √d; bars down: divided. Drag the width to 512: on which side does one key take nearly all?",
     },
     {
       say: "Under More, draw again a few times. Does dividing by √d help with every draw?",

@@ -164,7 +164,7 @@ const spec = {
   title: "Translation, token by token",
   steps: [
     {
-      say: "English goes in, German comes out. Type another number and press Step: do the thick lines always cross?",
+      say: "English goes in, German comes out. Type another number, press Enter, then Step: do the thick lines always cross?",
     },
     {
       say: "Nothing is written yet. Press Step: which English piece does the decoder attend to first?",
