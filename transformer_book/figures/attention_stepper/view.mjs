@@ -122,7 +122,7 @@ export default {
   title: "Attention, step by step",
   steps: [
     {
-      say: "Step to softmax, if you are not there yet: which key gets the largest weight, and why?",
+      say: "Go to softmax with Step or Back: which key gets the largest weight, and why?",
     },
     {
       say: "In All queries, each row is one query. Pick another row: which keys does that token attend to?",

@@ -77,7 +77,7 @@ export function caption({ pass }) {
   if (!pass) return ["Everybody is served.", ""];
   const read = pass.users.filter(({ n }) => n).map(({ id, n }) => `${letter(id)} ${n}`);
   const waiting = pass.waiting.map(letter).join(" ") || "nobody";
-  return [`Reads ${readBy(pass)}: ${read.join(", ")}`, `Waiting: ${waiting}`];
+  return [`Reads ${readBy(pass)} (bold): ${read.join(", ")}`, `Waiting: ${waiting}`];
 }
 
 export const table = (geometry) => ({

@@ -58,7 +58,7 @@ function newWay(number) {
     const { cell, state } = geometry;
     node.querySelector(".title").firstChild.textContent = `${TITLES[number](state)} `;
     set(note, {
-      text: way.pass ? `${way.held} with tokens, ${way.empty} taken but empty` : "",
+      text: way.pass ? `${way.held} with tokens; hatched: ${way.empty} empty` : "",
     });
     set(picture, { width: COLUMNS * cell + 2, height: ROWS * cell + 2 });
     set(edges, { d: way.edges });

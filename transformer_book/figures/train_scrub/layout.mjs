@@ -253,6 +253,7 @@ function sampleTexts({ tokens, said, right, n, left, step, known }) {
   return [
     label(0, 30, "text", "quiet"),
     label(0, 56, "says", "quiet"),
+    label(0, 74, "right?", "quiet"),
     ...copies.map((words, i) => label(left + i * n * step + 2, 5, words, "quiet")),
     ...tokens.map((token, i) =>
       label(center(i), 30, tokenText(token, most), "token", "middle"),
