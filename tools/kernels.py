@@ -14,7 +14,17 @@ from nbformat import NotebookNode
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 FAILURES = (CellExecutionError, CellTimeoutError, DeadKernelError)
 FOLDER = Path(__file__).resolve().parents[1] / "_build/ipython"
-NO_HISTORY = "c.HistoryManager.enabled = False\n"
+# A kernel has a session of its own, and Linux shares the cores by sessions, where
+# niceness counts only if the session has it, too (man 7 sched, "autogroup").
+SETTINGS = """\
+import contextlib
+import os
+from pathlib import Path
+
+with contextlib.suppress(OSError):
+    Path("/proc/self/autogroup").write_text(str(os.nice(0)))
+c.HistoryManager.enabled = False
+"""
 # Personal settings that would change what a cell prints.
 PERSONAL = ("PYTHONWARNINGS", "PYTHONSTARTUP", "MPLBACKEND", "MATPLOTLIBRC")
 
@@ -35,11 +45,14 @@ def kernel_environment() -> dict[str, str]:
 
 
 def ipython_folder() -> Path:
-    """IPython's settings: no history, whose file two kernels would lock in turn."""
+    """IPython's settings: as nice as its parent, and no history.
+
+    Its file two kernels would lock in turn.
+    """
     settings = FOLDER / "profile_default/ipython_kernel_config.py"
-    if not settings.exists() or settings.read_text("utf-8") != NO_HISTORY:
+    if not settings.exists() or settings.read_text("utf-8") != SETTINGS:
         settings.parent.mkdir(parents=True, exist_ok=True)
-        settings.write_text(NO_HISTORY, "utf-8")
+        settings.write_text(SETTINGS, "utf-8")
     return FOLDER
 
 

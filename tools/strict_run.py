@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tools.offline import offline_prefix
 
-CELL_TIMEOUT = 300  # seconds, on a slow machine
+CELL_TIMEOUT = 600  # seconds, on a slow machine and beside other tests
 NBVAL = [
     "--color=no",
     *("--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"),

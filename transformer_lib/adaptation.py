@@ -21,7 +21,7 @@ FEW = 16
 
 
 class LoRALinear(nn.Module):
-    """A frozen linear layer, plus ``up @ down`` of rank ``rank``, which trains.
+    """A frozen linear layer, plus a trainable ``up @ down`` of rank ``rank``.
 
     ``up`` starts at zero, so the layer starts out as the frozen one; ``down`` must not,
     or neither would get a gradient. Source: Hu et al. 2022, section 4.1.
@@ -47,7 +47,7 @@ class LoRALinear(nn.Module):
 
     @torch.no_grad()
     def merged(self) -> nn.Linear:
-        """Return one frozen linear layer that computes the same."""
+        """Return one frozen linear layer with the same outputs."""
         weight = self.linear.weight + self.scale * self.up @ self.down
         d_out, d_in = weight.shape
         linear = nn.Linear(d_in, d_out, bias=False, device="meta")

@@ -23,7 +23,7 @@ Row = Shaped[Tensor, "1 n_kv_heads seq d_head"]
 
 
 def slots(table: Sequence[int], block_size: int, length: int) -> Int[Tensor, " length"]:
-    """Return where a user's first ``length`` tokens are, as slot numbers.
+    """Return the slot numbers of a user's first ``length`` tokens.
 
     Position p is in block ``table[p // block_size]``, at ``p % block_size``. Source:
     Kwon et al. 2023, section 4.2.
@@ -61,7 +61,7 @@ class PagedLayerCache:
         self.length = len(read) - len(write)
 
     def update(self, key: Row, value: Row) -> KeysValues:
-        """Write the keys and values of new tokens; return those attended to."""
+        """Write the keys and values of new tokens; return those to attend to."""
         for kept, new in ((self.key, key), (self.value, value)):
             kept[:, :, self.write] = new
         return self.key[:, :, self.read], self.value[:, :, self.read]
@@ -215,7 +215,7 @@ class Packed(NamedTuple):
 
 
 def pack(plan: Plan, block_size: int) -> Packed:
-    """Put the next tokens of all users into one row, and their kept keys into another.
+    """Put the next tokens of all users into one row, their cached keys into another.
 
     A token attends to its own user's keys (`document_mask`), none of them later than
     itself (`causal_mask`). Source: Yu et al. 2022, section 3 (selective batching).

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 import time
 from collections import Counter
 from copy import deepcopy
@@ -9,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from commands import run as run_command
+from commands import says
 from examples import code, numbered, printed, written
 from nbformat import NotebookNode
 from nbformat.v4 import new_notebook, new_output
 
-from tools.kernels import kernel_environment
+from tools.kernels import SETTINGS, kernel_environment
 from tools.offline import offline_prefix
 from tools.strict_run import CELL_TIMEOUT, strict_command
 
@@ -36,6 +38,8 @@ try:
     socket.create_connection(("192.0.2.1", 80), timeout=2)
 except OSError as error:
     print(error.strerror)"""
+
+AUTOGROUP = Path("/proc/self/autogroup")
 
 FIGURE = """\
 class Figure:
@@ -182,3 +186,11 @@ def test_on_a_gpu_digits_may_differ_and_asserts_hold(tmp_path):
     paths += [written(failing, tmp_path / "failing.ipynb")]
     said = VERDICT.findall(strict_run(*paths, mode="--nbval-lax").stdout)
     assert said == [("forged", "PASSED"), ("failing", "FAILED")]
+
+
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="no autogroup in this kernel")
+def test_a_session_of_its_own_keeps_a_kernel_as_nice_as_its_parent():
+    made = "from types import SimpleNamespace as Of\nc = Of(HistoryManager=Of())\n"
+    code = f"{made}{SETTINGS}print(Path('{AUTOGROUP}').read_text())"
+    nice = ["nice", "-n", "5", sys.executable, "-c", code]
+    assert says(*nice, start_new_session=True).split()[-1] == "5"

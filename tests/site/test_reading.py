@@ -29,7 +29,7 @@ def test_the_first_screen_has_a_model_at_work(visit, size: tuple[int, int]) -> N
     lines = figure.locator("svg [data-part=weights]").first.bounding_box()
     assert lines["y"] + lines["height"] < size[1]
     said = page.locator("article p").first.inner_text()
-    for what in ("neural network", "know Python", "build one"):
+    for what in ("course", "build a transformer", "You need Python"):
         assert what in said
     ways = page.locator("article").get_by_role("link", name="one evening")
     assert ways.first.bounding_box()["y"] < 0.6 * size[1]

@@ -122,7 +122,7 @@ export default {
   title: "Attention, step by step",
   steps: [
     {
-      say: "Go to softmax with Step or Back: which key gets the largest weight, and why?",
+      say: "At softmax (Step or Back leads there): which key gets the largest weight, and why?",
     },
     {
       say: "In All queries, each row is one query. Pick another row: which keys does that token attend to?",
