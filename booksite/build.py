@@ -36,9 +36,13 @@ def sources() -> list[Path]:
 
 
 def html_pages(folder: Path) -> list[Path]:
-    """Every page of a built book; the theme's own HTML in `_static` is none."""
+    """Every page of a built book, once: index.html is the first page again.
+
+    The theme's own HTML in `_static` is none.
+    """
     found = sorted(folder.rglob("*.html"))
-    return [path for path in found if path.relative_to(folder).parts[0] != "_static"]
+    none = ("_static", "index.html")
+    return [path for path in found if path.relative_to(folder).parts[0] not in none]
 
 
 def is_built() -> bool:

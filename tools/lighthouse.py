@@ -89,9 +89,8 @@ def judge_pages(pages: list[str], browser: str) -> dict[str, Marks]:
 
 
 def all_pages() -> list[str]:
-    """Return the name of every page, without index.html, which is intro.html again."""
-    names = sorted(str(path.relative_to(PAGES)) for path in html_pages(PAGES))
-    return [name for name in names if name != "index.html"]
+    """Return the name of every page."""
+    return sorted(str(path.relative_to(PAGES)) for path in html_pages(PAGES))
 
 
 def main() -> int:

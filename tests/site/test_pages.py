@@ -53,6 +53,7 @@ def test_axe_finds_nothing(visits: list[Facts], pages: list[str]) -> None:
     modes = Counter(facts.held["mode"] for facts in visits)
     assert modes["light"] == len(pages)
     assert modes["dark"] > 5
+    assert [facts.place for facts in visits if facts.violations is None] == []
     assert faults(visits, lambda facts: facts.violations) == {}
 
 
