@@ -35,5 +35,4 @@ def commit_all(folder: Path, message: str, day: str = "2001-02-03") -> None:
     who = ("-c", "user.name=nobody", "-c", "user.email=nobody@book.example")
     when = {"GIT_COMMITTER_DATE": f"{day}T12:00:00+0000", "PATH": os.environ["PATH"]}
     for words in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", message]):
-        done = run("git", *words, cwd=folder, env=when)
-        assert done.returncode == 0, done.stderr
+        says("git", *words, cwd=folder, env=when)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from browser import require_chromium
-from commands import run_python
+from commands import python_says
 from page_audit import in_page
 
 from booksite import pdf
@@ -41,8 +41,7 @@ def test_a_chapter_begins_a_new_page_of_the_pdf_with_its_headings(tmp_path) -> N
     # Playwright starts only once in a process, and the tests have started it.
     script = "import sys, pathlib; from booksite.pdf import print_page; "
     script += "print_page(*map(pathlib.Path, sys.argv[1:3]), sys.argv[3])"
-    done = run_python("-c", script, page, out, require_chromium(), cwd=pdf.ROOT)
-    assert done.returncode == 0, done.stderr
+    python_says("-c", script, page, out, require_chromium(), cwd=pdf.ROOT)
     content = out.read_bytes()
     assert content.startswith(b"%PDF")
     assert len(re.findall(rb"/Type\s*/Page\b", content)) == 2

