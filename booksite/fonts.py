@@ -6,6 +6,7 @@ first. Each is cut down to the letters of European text and the signs of the boo
 """
 
 from dataclasses import dataclass
+from itertools import product, starmap
 from pathlib import Path
 
 from fontTools import subset
@@ -66,7 +67,7 @@ FACES = (
 # what most machines have, and what Linux has where they do not. Heavier letters of the
 # book are wider, and are kept so by larger ones.
 USUAL = 'local("Arial"), local("Helvetica"), local("Liberation Sans"), local("Roboto")'
-IN_PLACE = {
+IN_PLACE: dict[str, tuple[str, float]] = {
     "Sans in its place": (USUAL, 94),
     "DejaVu in its place": ('local("DejaVu Sans")', 82),
 }
@@ -111,19 +112,13 @@ def rule(face: Face) -> str:
     return RULE.format(face=face, only=only)
 
 
-def in_place() -> str:
-    """The style sheet's words for what stands there until the faces have come."""
-    return "".join(
-        FALLBACK.format(
-            family=family,
-            fonts=fonts,
-            weight=weight,
-            size=size * wider,
-            ascent=100 * 100 / (size * wider),
-            descent=32.6 * 100 / (size * wider),
-        )
-        for family, (fonts, size) in IN_PLACE.items()
-        for weight, wider in WIDER.items()
+def stand_in(family: str, weight: str) -> str:
+    """The style sheet's words for what stands there until a face has come."""
+    fonts, size = IN_PLACE[family]
+    size *= WIDER[weight]
+    heights = {"ascent": 10_000 / size, "descent": 3_260 / size}
+    return FALLBACK.format(
+        family=family, fonts=fonts, weight=weight, size=size, **heights
     )
 
 
@@ -132,4 +127,5 @@ def write_fonts(root: Path, outdir: Path) -> None:
     for face in FACES:
         font = cut(require_package(root, face.package) / face.file, face.characters)
         font.save(outdir / f"{face.name}.woff2")
-    (outdir / "fonts.css").write_text("".join(map(rule, FACES)) + in_place())
+    rules = [*map(rule, FACES), *starmap(stand_in, product(IN_PLACE, WIDER))]
+    (outdir / "fonts.css").write_text("".join(rules))

@@ -106,8 +106,8 @@ def scripts_of(figure: str, folder: Path) -> list[str]:
     """The scripts that make this figure live: those that it needs, then its own."""
     found = NEEDS.match((folder / f"{figure}.js").read_text())
     assert found is not None
-    others = [scripts_of(other, folder) for other in json.loads(found[1])]
-    return [*dict.fromkeys(name for names in [*others, [figure]] for name in names)]
+    needed = [n for other in json.loads(found[1]) for n in scripts_of(other, folder)]
+    return [*dict.fromkeys([*needed, figure])]
 
 
 def come_first(

@@ -20,9 +20,13 @@ from subprocess import DEVNULL
 import nbformat
 from nbclient import NotebookClient
 
-from tools.kernels import FAILURES, THREADS, manager_of, without_outputs
-
-CELL_TIMEOUT = 600  # seconds, on a slow machine
+from tools.kernels import (
+    CELL_TIMEOUT,
+    FAILURES,
+    THREADS,
+    manager_of,
+    without_outputs,
+)
 
 
 def run_isolated(

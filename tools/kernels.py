@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 
 # One thread: two notebooks run at once, and sums keep one order of terms.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+CELL_TIMEOUT = 600  # seconds, on a slow machine and beside other tests
 FAILURES = (CellExecutionError, CellTimeoutError, DeadKernelError)
 FOLDER = Path(__file__).resolve().parents[1] / "_build/ipython"
 # A kernel has a session of its own, and Linux shares the cores by sessions, where
@@ -45,9 +46,9 @@ def kernel_environment() -> dict[str, str]:
 
 
 def ipython_folder() -> Path:
-    """IPython's settings: as nice as its parent, and no history.
+    """IPython's settings: no history, whose file two kernels would lock in turn.
 
-    Its file two kernels would lock in turn.
+    A kernel is as nice as its parent.
     """
     settings = FOLDER / "profile_default/ipython_kernel_config.py"
     if not settings.exists() or settings.read_text("utf-8") != SETTINGS:

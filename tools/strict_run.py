@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from tools.kernels import CELL_TIMEOUT
 from tools.offline import offline_prefix
 
-CELL_TIMEOUT = 600  # seconds, on a slow machine and beside other tests
 NBVAL = [
     "--color=no",
     *("--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"),
