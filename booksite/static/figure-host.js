@@ -111,7 +111,9 @@
   /** Not while the page itself comes: when a reader begins to scroll, point or type. */
   function whenUsed(act) {
     const kinds = ["scroll", "pointermove", "pointerdown", "keydown"];
-    const once = () => {
+    const once = ({ type, movementX, movementY }) => {
+      // A browser tells of a resting pointer, too, when the page comes under it.
+      if (type === "pointermove" && !movementX && !movementY) return;
       for (const kind of kinds) removeEventListener(kind, once);
       act();
     };

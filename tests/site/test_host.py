@@ -94,9 +94,11 @@ def test_figure_waits_until_it_nears_the_window(show) -> None:
 
 def test_code_of_a_far_figure_comes_when_the_page_is_used(show) -> None:
     page = show('<div style="height: 5000px"></div>', figure("counter"))
+    page.evaluate('dispatchEvent(new PointerEvent("pointermove"))')  # it rests
     page.wait_for_timeout(300)
     assert page.evaluate("globalThis.scriptsRun") is None
     page.mouse.move(10, 10)
+    page.mouse.move(20, 10)
     page.wait_for_function("globalThis.scriptsRun === 1")
     assert page.locator("[data-mounted]").count() == 0
 
