@@ -88,7 +88,7 @@ def fused_attention(
     *,
     dropout: float = 0.0,
 ) -> Float[Tensor, "*batch q_len d_value"]:
-    """Compute `attention` by PyTorch's own function, which need not store weights.
+    """Compute `attention` with PyTorch's own function, which need not store weights.
 
     On a CPU it stores none when the inputs have four axes and one width, and nothing
     is dropped. Its ``is_causal`` lines up the *first* query with the first key
