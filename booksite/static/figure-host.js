@@ -111,9 +111,10 @@
   /** Not while the page itself comes: when a reader begins to scroll, point or type. */
   function whenUsed(act) {
     const kinds = ["scroll", "pointermove", "pointerdown", "keydown"];
-    const once = ({ type, movementX, movementY }) => {
+    const once = (event) => {
       // A browser tells of a resting pointer, too, when the page comes under it.
-      if (type === "pointermove" && !movementX && !movementY) return;
+      const { movementX, movementY } = /** @type {PointerEvent} */ (event);
+      if (event.type === "pointermove" && !movementX && !movementY) return;
       for (const kind of kinds) removeEventListener(kind, once);
       act();
     };

@@ -1,5 +1,6 @@
 // Brings a model to the page once: on the site by classic scripts (a page from disk may
 // neither fetch nor import), in a notebook by messages from Python (ServesWeights).
+import { bytesOf } from "./base64.mjs";
 import { unpack } from "./packed.mjs";
 
 const PATIENCE = 20_000; // milliseconds without a part until we say that nothing comes
@@ -17,10 +18,7 @@ function fromScript(name, number) {
       try {
         const [of, text] = globalThis.TransformerWeights[key];
         delete globalThis.TransformerWeights[key];
-        resolve({
-          of,
-          bytes: Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)),
-        });
+        resolve({ of, bytes: bytesOf(text) });
       } catch {
         reject(Error(`the model "${name}" arrived damaged`)); // or another page in its place
       }

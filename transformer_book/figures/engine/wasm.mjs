@@ -1,4 +1,5 @@
 // Matrix products by WebAssembly, which multiplies four numbers at once (linear.wat).
+import { bytesOf } from "./base64.mjs";
 import { LINEAR } from "./linear_wasm.mjs";
 
 const PAGE = 16_384; // float32 numbers of a page of WebAssembly's memory
@@ -7,9 +8,7 @@ const fours = (count) => 4 * Math.ceil(count / 4);
 /** The compiled code, or null where a page may not compile any, or has no SIMD. */
 function compile() {
   try {
-    return new WebAssembly.Module(
-      Uint8Array.from(atob(LINEAR), (sign) => sign.charCodeAt(0)),
-    );
+    return new WebAssembly.Module(bytesOf(LINEAR));
   } catch {
     return null;
   }

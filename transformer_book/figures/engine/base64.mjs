@@ -1,0 +1,7 @@
+/** Its bytes. `Uint8Array.from` with a function takes fifty times as long for a model. */
+export function bytesOf(base64) {
+  const signs = atob(base64);
+  const bytes = new Uint8Array(signs.length);
+  for (let i = 0; i < signs.length; i++) bytes[i] = signs.charCodeAt(i);
+  return bytes;
+}
