@@ -25,7 +25,7 @@ STYLES = [
     f"{name}.css"
     for name in "book cells diagram icons predictions theme-fixes print".split()
 ]
-SCRIPTS = ("page.js", "predictions.js", "scroll.js")
+SCRIPTS = ("cells.js", "page.js", "predictions.js", "scroll.js")
 
 
 def fingerprint(paths: list[Path]) -> str:

@@ -11,13 +11,23 @@ export function unfold() {
   for (const title of all(".toggle-hidden .toggle-button")) title.click();
 }
 
-// Brings every figure to life.
+// How many cells of a page wait to be laid out (booksite/static/cells.js).
+export function waiting() {
+  const isLaidOut = (e) => e.checkVisibility({ contentVisibilityAuto: true });
+  const firsts = all(".bd-article .cell > :first-child:not(details:not([open]) *)");
+  return firsts.filter((e) => !isLaidOut(e)).length;
+}
+
+// Brings every figure to life, and waits until all is laid out.
 export async function walk() {
   for (const figure of all("[data-figure]")) {
     figure.scrollIntoView({ behavior: "instant" });
     for (let i = 0; i < 1500 && !figure.dataset.mounted; i++) await rest(20);
   }
   await document.fonts.ready;
+  while (document.documentElement.matches(".tl-coming")) await rest(20);
+  await frame();
+  await frame(); // what observes sizes is told of them
   scrollTo(0, 0);
 }
 

@@ -63,8 +63,22 @@ def test_lines_of_text_are_as_long_as_the_eye_likes(visit) -> None:
     assert 60 < max(long) <= 78
 
 
+def test_far_cells_are_laid_out_after_the_page_has_come(visit) -> None:
+    waiting = in_page("waiting")
+    first = f"addEventListener('load', () => {{ globalThis.atFirst = {waiting}() }})"
+    page = visit(CHAPTER, first=first)
+    assert page.evaluate("atFirst") > 30
+    page.locator("html:not(.tl-coming)").wait_for()
+    assert page.evaluate(waiting) == 0
+    page.reload()  # to the place where it was
+    assert page.evaluate("atFirst") == 0
+    linked = visit(f"{CHAPTER}#exercises", first=first)
+    assert linked.evaluate("atFirst") == 0
+
+
 def test_long_lines_of_code_go_on_below_and_are_copied_as_they_are(visit) -> None:
     page = visit(CHAPTER, (360, 740))
+    page.locator("html:not(.tl-coming)").wait_for()
     code = page.locator(".cell_input pre:visible")
     texts = code.evaluate_all("all => all.map((pre) => pre.innerText.trim())")
     notebook = nbformat.read(ROOT / CHAPTER.replace(".html", ".ipynb"), 4)
