@@ -501,7 +501,7 @@ def letters(page):
 def test_the_lesson_a_head_is_switched_off_and_the_loss_jumps(live):
     page = live(HeadsGrid())
     label = losses(page).get_attribute("aria-label")
-    assert label.endswith("no head is off: unknown")
+    assert label.endswith("after switching off: unknown")
     one = HeadsGrid(off=[[1, 3]])
     assert switch(page, 1, 3) == said_of(one)
     assert "Off: layer 1, head 3. The loss on later copies is 2.58" in said_of(one)

@@ -113,7 +113,7 @@ export default {
   title: "Expert router",
   steps: [
     {
-      say: "Each column is a token, sent to its top experts. Press off or on: how do the loads on the right change?",
+      say: "Each column is a token, sent to its top experts. Switch the balancing loss on or off: how do the loads change?",
     },
     {
       say: "This is the start of training. Drag the step: how do the loads change?",

@@ -194,7 +194,7 @@ function losses({ state, period, first, loss, inPlace }) {
           strong: true,
           off: true,
         }
-      : { label: `${copy}no head is off`, loss: null, off: true },
+      : { label: `${copy}after switching off`, loss: null, off: true },
   ];
 }
 

@@ -142,7 +142,7 @@ export default {
   title: "Position lab",
   steps: [
     {
-      say: "In the view of curves, with sinusoidal positions, a line marks a position. Tap the one after it: which curve changes more?",
+      say: "In sinusoidal curves, a vertical line marks a position. Tap the next position, right of it: which curve changes more?",
     },
     {
       say: "Both sentences have the same words, and no positions. Swap two words of the second: does any output change?",

@@ -168,7 +168,7 @@ export default {
   title: "Score bench",
   steps: [
     {
-      say: "Bars up: weights without ÷ √d; down: with it. Drag the width to 512: on which side does one key take nearly all?",
+      say: "Bars up: scores not divided; down: divided by √d. Drag the width to 512: on which side does one key get nearly all weight?",
     },
     {
       say: "Under More, draw again a few times. Does dividing by √d help with every draw?",
