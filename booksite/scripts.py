@@ -6,7 +6,7 @@ after the page is there. The search page keeps its order: it searches as it load
 The theme measures every block of code when a page has loaded, and again after each
 change of it, to let the keyboard reach those that scroll. This lays out the whole of a
 long page at once. Its script is written without it: page.js does the same for each
-block that comes near.
+block once it is laid out.
 """
 
 import re
@@ -57,8 +57,7 @@ def calm(app: Sphinx, failed: Exception | None) -> None:
             f"{OF_THE_THEME} of pydata-sphinx-theme {pydata_sphinx_theme.__version__} "
             f"must measure blocks of code in one place, found {n}: adapt MEASURES"
         )
-    there = Path(app.outdir) / OF_THE_THEME.replace("static", "_static", 1)
-    there.write_text(text, encoding="utf-8")
+    (Path(app.outdir) / f"_{OF_THE_THEME}").write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:

@@ -25,7 +25,8 @@ export async function walk() {
     for (let i = 0; i < 1500 && !figure.dataset.mounted; i++) await rest(20);
   }
   await document.fonts.ready;
-  while (document.documentElement.matches(".tl-coming")) await rest(20);
+  const isComing = () => document.documentElement.matches(".tl-coming");
+  for (let i = 0; i < 1500 && isComing(); i++) await rest(20);
   await frame();
   await frame(); // what observes sizes is told of them
   scrollTo(0, 0);
