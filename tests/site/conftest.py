@@ -108,8 +108,8 @@ def visits(
     require_chromium()
     looks, pages = LOOKS[request.param], [*files]
     origins = {"served": address, "disk": book.as_uri()}
-    figures = files[GALLERY].soup.select("[data-figure]")
-    known = {figure["data-figure"] for figure in figures}
+    figures = files[GALLERY].select("[data-figure]")
+    known = {figure.get("data-figure") for figure in figures}
 
     def visit(part: list[str]) -> list[Facts]:
         found = []

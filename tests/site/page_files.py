@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import yaml
-from bs4 import BeautifulSoup, Tag
+from lxml.html import HtmlElement, document_fromstring
 
 from booksite.build import ROOT
 
@@ -24,20 +24,21 @@ class PageFile:
 
     def __init__(self, path: Path) -> None:
         self.path, self.text = path, path.read_text("utf-8")
-        self.soup = BeautifulSoup(self.text, "html.parser")
-        self.tags: list[Tag] = self.soup.find_all(True)
+        self.tree = document_fromstring(self.text)
+        self.select = self.tree.cssselect
+        self.tags: list[HtmlElement] = [*self.tree.iter("*")]  # comments are none
         self.loads = self.attributes(loads)
-        self.links = [tag["href"] for tag in self.soup.find_all("a", href=True)]
+        self.links = [tag.get("href") for tag in self.select("a[href]")]
         self.names = {*self.attributes(lambda tag, name: name in ("id", "name"))}
 
-    def attributes(self, wanted: Callable[[Tag, str], bool]) -> list[str]:
+    def attributes(self, wanted: Callable[[HtmlElement, str], bool]) -> list[str]:
         """The values of the attributes that are wanted, in their order."""
-        found = ((tag, name) for tag in self.tags for name in tag.attrs)
-        return [tag[name] for tag, name in found if wanted(tag, name)]
+        found = ((tag, name) for tag in self.tags for name in tag.attrib)
+        return [tag.get(name) for tag, name in found if wanted(tag, name)]
 
 
-def loads(tag: Tag, name: str) -> bool:
+def loads(tag: HtmlElement, name: str) -> bool:
     """Whether a browser loads something by this attribute."""
-    if tag.name == "link" and "canonical" in tag["rel"]:
+    if tag.tag == "link" and tag.get("rel") == "canonical":
         return False  # an address, and nothing to load
-    return name in LOADING or (name == "href" and tag.name in LOADING_BY_HREF)
+    return name in LOADING or (name == "href" and tag.tag in LOADING_BY_HREF)

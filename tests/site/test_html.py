@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from copy import deepcopy
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree import ElementTree
@@ -42,18 +43,18 @@ def loads_that_are_not_there(file: PageFile) -> list[str]:
 
 
 def pictures_without_words(file: PageFile) -> list[str]:
-    images = file.soup.select("article img, article .tl-plot")
+    images = file.select("article img, article .tl-plot")
     alts = [image.get("alt", image.get("aria-label", "")) for image in images]
     return [repr(a) for a in alts if len(a) < LEAST_ALT or NAME_OF_FILE.search(a)]
 
 
 def pictures_that_come_early_or_move_the_text(file: PageFile) -> list[str]:
     def is_good(image) -> bool:
-        size = get_image_size(file.path.parent / image["src"])
+        size = get_image_size(file.path.parent / image.get("src"))
         named = (int(image.get("width", 0)), int(image.get("height", 0)))
         return named == size and image.get("loading") == "lazy"
 
-    return [i["src"] for i in file.soup.select("article img") if not is_good(i)]
+    return [i.get("src") for i in file.select("article img") if not is_good(i)]
 
 
 def handlers(file: PageFile) -> list[str]:
@@ -61,25 +62,25 @@ def handlers(file: PageFile) -> list[str]:
 
 
 def widget_states(file: PageFile) -> list[str]:
-    return [script["type"] for script in file.soup.select("script[type*=widget]")]
+    return [script.get("type") for script in file.select("script[type*=widget]")]
 
 
 def scripts_that_hold_the_page_up(file: PageFile) -> list[str]:
     """The search keeps its order, and settings are read while a page is parsed."""
     if file.path.name == "search.html":
         return []
-    found = [tag["src"] for tag in file.soup.select("script[src]:not([defer])")]
+    found = [tag.get("src") for tag in file.select("script[src]:not([defer])")]
     return [src for src in found if "documentation_options.js" not in src]
 
 
 def loads_before_the_policy(file: PageFile) -> list[str]:
-    (policy,) = file.soup.select('meta[http-equiv="Content-Security-Policy"]')
-    return [str(tag) for tag in policy.find_all_previous(["script", "link"])]
+    (policy,) = file.select('meta[http-equiv="Content-Security-Policy"]')
+    return policy.xpath("preceding::script | preceding::link")
 
 
 def looser_policies(file: PageFile) -> list[str]:
-    (policy,) = file.soup.select('meta[http-equiv="Content-Security-Policy"]')
-    return [loose for loose in LOOSE if re.search(loose, policy["content"])]
+    (policy,) = file.select('meta[http-equiv="Content-Security-Policy"]')
+    return [loose for loose in LOOSE if re.search(loose, policy.get("content"))]
 
 
 FAULTS = (
@@ -123,7 +124,7 @@ def test_faults_are_found(tmp_path: Path) -> None:
 
 
 def test_chapters_have_pictures(files: Files) -> None:
-    assert any(file.soup.select("article .tl-plot") for file in files.values())
+    assert any(file.select("article .tl-plot") for file in files.values())
 
 
 def test_styles_load_nothing_from_elsewhere(book: Path) -> None:
@@ -176,8 +177,8 @@ def test_the_first_page_is_the_entrance(book: Path) -> None:
 def test_every_page_describes_itself(files: Files) -> None:
     said = {}
     for page, file in files.items():
-        (tag,) = file.soup.select("meta[name=description]")
-        said[page] = tag["content"]
+        (tag,) = file.select("meta[name=description]")
+        said[page] = tag.get("content")
         assert 60 <= len(said[page]) <= opengraph.MOST, page
     assert len(set(said.values())) == len(said)
 
@@ -208,37 +209,37 @@ def test_the_contents_name_every_chapter() -> None:
 def test_each_page_leads_to_its_neighbours_by_their_names(files, way) -> None:
     links, step = WAYS[way]
     for place, page in enumerate(ORDER):
-        found = files[page].soup.select(links)
+        found = files[page].select(links)
         there = 0 <= place + step < len(ORDER)
         wanted = [ORDER[place + step]] * 2 if there else []
-        assert [urljoin(page, link["href"]) for link in found] == wanted, page
+        assert [urljoin(page, link.get("href")) for link in found] == wanted, page
         if there:
-            title = found[-1].select_one(".prev-next-title").get_text()
-            name = files[wanted[0]].soup.h1.get_text().removesuffix("#")
+            title = found[-1].cssselect(".prev-next-title")[0].text_content()
+            name = files[wanted[0]].tree.find(".//h1").text_content().removesuffix("#")
             assert title.split() == name.split(), page
 
 
 def test_comments_that_name_a_chapter_lead_to_it(files: Files) -> None:
-    links = files["chapters/epilogue.html"].soup.select(".highlight .c1 a")
-    pages = [urljoin("chapters/", link["href"]) for link in links]
+    links = files["chapters/epilogue.html"].select(".highlight .c1 a")
+    pages = [urljoin("chapters/", link.get("href")) for link in links]
     numbers = [int(page.removeprefix("chapters/")[:2]) for page in pages]
-    assert [link.get_text() for link in links] == [f"chapter {n}" for n in numbers]
+    assert [link.text_content() for link in links] == [f"chapter {n}" for n in numbers]
     assert {*range(2, 8), 9, 12, 13} <= {*numbers}
 
 
 def test_favicon_is_ours_on_every_page(files: dict[str, PageFile]) -> None:
     ours = (ROOT / "booksite/static/favicon.svg").read_bytes()
     for page, file in files.items():
-        (link,) = file.soup.select("link[rel=icon]")
-        icon = file.path.parent / link["href"].lstrip("/")  # 404.html: of the root
+        (link,) = file.select("link[rel=icon]")
+        icon = file.path.parent / link.get("href").lstrip("/")  # 404.html: of the root
         assert icon.read_bytes() == ours, page
 
 
 def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book, files) -> None:
     for page, file in files.items():
         names = sheets_of(file.text)
-        (link,) = file.soup.select("link[rel=stylesheet]")
-        address = link["href"].split("_static/")[1]
+        (link,) = file.select("link[rel=stylesheet]")
+        address = link.get("href").split("_static/")[1]
         [whole, *parts] = [
             len(gzip.compress((book / "_static" / name).read_bytes()))
             for name in [address, "basic.css", *names]
@@ -248,9 +249,9 @@ def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book, files) -> None
 
 def test_what_makes_the_first_figure_live_is_asked_for_first(book, files) -> None:
     for page, file in files.items():
-        (host, *_) = file.soup.select("script[src]")
-        assert "/figure-host.js" in host["src"], page
-        asked = [link["href"] for link in file.soup.select("link[rel=preload]")]
+        (host, *_) = file.select("script[src]")
+        assert "/figure-host.js" in host.get("src"), page
+        asked = [link.get("href") for link in file.select("link[rel=preload]")]
         names = ("kit", "engine", "translator") if page == "intro.html" else ()
         assert asked == [f"_static/figures/{name}.js" for name in names], page
         assert all((book / address).is_file() for address in asked)
@@ -264,8 +265,10 @@ UNSEEN = set("\n\t\u200b\u2061\u2068\u2069")
 def test_each_sign_of_pages_and_figures_is_in_them(book, files) -> None:
     seen: set[str] = set()
     for file in files.values():
-        formulas = {id(text) for f in file.soup.select(".katex") for text in f.strings}
-        seen.update(*(text for text in file.soup.strings if id(text) not in formulas))
+        body = deepcopy(file.tree.body)
+        for part in body.cssselect("script, style, .katex"):
+            part.drop_tree()
+        seen.update(body.text_content())
     sources = ROOT.glob("transformer_book/figures/*/*.mjs")
     figures = "".join(path.read_text("utf-8") for path in sources)
     used = (seen | set(figures)) - OTHER_SCRIPTS - UNSEEN

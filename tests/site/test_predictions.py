@@ -19,24 +19,24 @@ def shown(page: Page) -> list[str]:
 def test_every_question_has_a_field_and_most_an_answer_below_it(files) -> None:
     asked = answered = 0
     for page, file in files.items():
-        keys = [form["data-prediction"] for form in file.soup.select(".tl-predict")]
+        keys = [form.get("data-prediction") for form in file.select(".tl-predict")]
         assert len({*keys}) == len(keys), page
-        texts = [p.get_text() for p in file.soup.select("article p:has(> strong)")]
+        texts = [p.text_content() for p in file.select("article p:has(> strong)")]
         assert len(keys) == sum(bool(ASKS.match(text)) for text in texts), page
         named = {f"{key}-asked" for key in keys}
-        assert named == {p["id"] for p in file.soup.select("p[id$=-asked]")}, page
-        marked = file.soup.select(".tl-predict, .tl-predicted")
+        assert named == {p.get("id") for p in file.select("p[id$=-asked]")}, page
+        marked = file.select(".tl-predict, .tl-predicted")
         seen: set[str] = set()
         for one in marked:
-            if one.name == "p":
-                assert one["data-of"] in seen, page
-                fold = one.parent
-                assert fold.name == "details", page
-                assert "open" not in fold.attrs, page
-                assert fold.summary.get_text().startswith("Answer"), page
+            if one.tag == "p":
+                assert one.get("data-of") in seen, page
+                fold = one.getparent()
+                assert fold.tag == "details", page
+                assert "open" not in fold.attrib, page
+                assert fold.find("summary").text_content().startswith("Answer"), page
             seen.add(one.get("data-prediction", ""))
         asked += len(keys)
-        answered += len({one["data-of"] for one in marked if one.name == "p"})
+        answered += len({one.get("data-of") for one in marked if one.tag == "p"})
     assert asked > 150
     assert answered > 0.95 * asked
 

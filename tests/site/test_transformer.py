@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from lxml.etree import tostring
 from page_audit import in_page
 from torch import Tensor, nn
 
@@ -116,35 +117,35 @@ def test_texts_in_place_of_pictures_name_their_shapes_only() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_each_part_leads_to_its_chapter_and_says_where_the_reader_is(files, page):
     picture, marked = PAGES[page]
-    (svg,) = files[f"{page}.html"].soup.select("svg.tl-diagram[role=group]")
-    assert len(str(svg)) <= MOST_BYTES
-    links = svg.select("a")
+    (svg,) = files[f"{page}.html"].select("svg.tl-diagram[role=group]")
+    assert len(tostring(svg)) <= MOST_BYTES
+    links = svg.cssselect("a")
     parts = [*all_of(Part, PICTURES[picture])]
     assert len(links) == len(parts)
     for link, part in zip(links, parts, strict=True):
-        address = "" if link["href"] == "#" else link["href"]
+        address = "" if link.get("href") == "#" else link.get("href")
         there = Path(address or f"{page}.html").stem
         assert there == next(one for one in CHAPTERS if one[3:] == part.chapter)
-        assert link.select("text")[-1].get_text() == str(int(there[:2]))
-        assert link.title.get_text().startswith(f"{part.name} (chapter ")
-    here = svg.select("a[aria-current=page]")
-    assert [a.title.get_text().partition(" (")[0] for a in here] == marked
+        assert link.cssselect("text")[-1].text_content() == str(int(there[:2]))
+        assert link.find("title").text.startswith(f"{part.name} (chapter ")
+    here = svg.cssselect("a[aria-current=page]")
+    assert [a.find("title").text.partition(" (")[0] for a in here] == marked
 
 
 def test_the_map_leads_to_every_chapter(files) -> None:
-    links = files["intro.html"].soup.select("svg.tl-diagram a")
-    assert sorted({Path(link["href"]).stem for link in links}) == CHAPTERS
+    links = files["intro.html"].select("svg.tl-diagram a")
+    assert sorted({Path(link.get("href")).stem for link in links}) == CHAPTERS
 
 
 def test_each_chapter_begins_with_where_the_reader_is(files) -> None:
     for page, file in files.items():
-        links = file.soup.select("a.tl-here")
+        links = file.select("a.tl-here")
         assert len(links) == (Path(page).stem in CHAPTERS), page
         for link in links:
-            assert link["href"] == "../intro.html#the-whole-transformer"
-            assert link.get_text() == "You are here"
-            assert link.select("svg[aria-hidden=true] .here"), page
-    assert files["intro.html"].soup.select("#the-whole-transformer")
+            assert link.get("href") == "../intro.html#the-whole-transformer"
+            assert link.text_content() == "You are here"
+            assert link.cssselect("svg[aria-hidden=true] .here"), page
+    assert files["intro.html"].select("#the-whole-transformer")
 
 
 @pytest.mark.parametrize("page", PAGES)
