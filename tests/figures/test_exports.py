@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import matplotlib
 import pytest
-from figure_examples import HOSTILE, SHOW_TOKENS
+from figure_examples import BY_THE_KIT, HOSTILE, SHOW_TOKENS
 from figure_page import READY
 from PIL import Image
 from playwright.sync_api import expect
@@ -100,6 +100,7 @@ def downloaded(here, name, kind):
     return Path(download.value.path()).read_bytes()
 
 
+@pytest.mark.parametrize("name", BY_THE_KIT)
 def test_what_is_taken_away_holds_what_was_seen(live, name, example):
     here = live(example.make())
     page = here.page

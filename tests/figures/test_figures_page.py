@@ -4,7 +4,8 @@ import json
 import re
 from urllib.parse import unquote
 
-from figure_examples import EXAMPLES
+import pytest
+from figure_examples import BY_THE_KIT, EXAMPLES
 from figure_page import (
     FIT,
     MODEL,
@@ -77,6 +78,7 @@ FOLLOWED = """async (hashes) => {
 }"""
 
 
+@pytest.mark.parametrize("name", BY_THE_KIT)
 def test_of_two_figures_links_and_keys_change_one_and_nothing_is_left_of_a_third(
     live, name, example
 ):

@@ -584,7 +584,9 @@ WINDOW = """side => { const svg = side.querySelector("svg");
       rows: all("text.token") }; }"""
 
 
-@pytest.mark.parametrize(("width", "count"), [(320, 3), (360, 4)])
+@pytest.mark.parametrize(
+    ("width", "count"), [(320, 3), pytest.param(360, 4, marks=pytest.mark.nightly)]
+)
 def test_a_finger_and_the_keyboard_reach_each_cell_of_a_window(live, width, count):
     page = live(KVCacheStepper(), **FINGER | {"width": width, "height": 684})
     sides = [page.locator(".panel").nth(view) for view in (0, 1)]

@@ -19,7 +19,7 @@ from figure_page import (
     with_shown,
 )
 from playwright.sync_api import expect
-from touch import FINGER
+from touch import FINGER, WINDOW_WIDTHS
 
 from tools.stills import with_stills
 from transformer_book.figures import PositionLab
@@ -373,7 +373,7 @@ def test_the_ends_of_a_word_that_reach_over_its_neighbors_are_its_own(live):
         tap_word(page, nth, share)
 
 
-@pytest.mark.parametrize("width", [320, 360, 1280])
+@pytest.mark.parametrize("width", WINDOW_WIDTHS)
 def test_a_finger_picks_a_word_and_swaps_it_with_another(live, width):
     options = FINGER | {"width": width, "height": 740}
     page = live(PositionLab("none", view="order"), more=False, **options)

@@ -20,7 +20,7 @@ from figure_page import (
 )
 from playwright.sync_api import expect
 from sampling_reference import draws
-from touch import FINGER, swipe
+from touch import FINGER, WINDOW_WIDTHS, swipe
 
 from transformer_book.figures import ScoreBench
 from transformer_lib.attention import attention_weights
@@ -322,7 +322,7 @@ def test_draw_again_draws_others_and_goes_round(live):
     assert page.locator(".bar").first.get_attribute("d") != before
 
 
-@pytest.mark.parametrize("width", [320, 360, 1280])
+@pytest.mark.parametrize("width", WINDOW_WIDTHS)
 def test_every_width_fits(live, width):
     benches = [ScoreBench([-3, -3], [3, -3], width=wide, held=31) for wide in (2, 512)]
     page = live(*benches, width=width, height=6000)

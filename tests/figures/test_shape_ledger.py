@@ -17,7 +17,7 @@ from figure_page import (
 )
 from playwright.sync_api import expect
 from torch.utils.flop_counter import FlopCounterMode
-from touch import FINGER, PHONE
+from touch import FINGER, PHONE, WINDOW_WIDTHS
 
 from transformer_book.figures import ShapeLedger
 from transformer_lib.attention import attention, attention_weights
@@ -419,7 +419,7 @@ def test_a_field_answers_while_one_types_and_is_cut_when_one_leaves(live):
     expect(limit).to_have_count(0)
 
 
-@pytest.mark.parametrize("width", [320, 360, 1280])
+@pytest.mark.parametrize("width", WINDOW_WIDTHS)
 @pytest.mark.parametrize("by", [{}, FINGER])
 def test_no_number_of_a_size_is_cut(live, width, by):
     page = live(ShapeLedger(), **by | {"width": width, "height": 684})
@@ -432,7 +432,7 @@ def test_no_number_of_a_size_is_cut(live, width, by):
     assert fields.evaluate_all(cut) == []
 
 
-@pytest.mark.parametrize("width", [320, 360])
+@pytest.mark.parametrize("width", WINDOW_WIDTHS[:2])
 def test_no_label_and_no_choice_of_a_size_is_cut(live, width):
     ledger = ShapeLedger(d_model=12_288, n_heads=96)
     page = live(ledger, width=width, height=684)
@@ -475,7 +475,7 @@ def test_largest_sizes_fit_a_phone(live):
     assert page.wide() <= 320
 
 
-@pytest.mark.parametrize("width", [320, 360, 1280])
+@pytest.mark.parametrize("width", WINDOW_WIDTHS)
 def test_the_frame_of_a_line_is_whole(live, width):
     page = live(ShapeLedger(), width=width, height=900)
     page.grid().focus()

@@ -21,7 +21,7 @@ from figure_page import (
 from playwright.sync_api import expect
 from tolerances import RECORD_TOLERANCE, assert_near
 from torch.optim import AdamW
-from touch import FINGER, swipe
+from touch import FINGER, WINDOW_WIDTHS, swipe
 
 from transformer_book import pretrained
 from transformer_book.figures.train_scrub import training as scrub_training
@@ -617,7 +617,7 @@ def test_a_finger_drags_without_scrolling(live):
 BELOW = "(foot) => foot.getBoundingClientRect().top + scrollY"
 
 
-@pytest.mark.parametrize("width", [320, 360, 1280])
+@pytest.mark.parametrize("width", WINDOW_WIDTHS)
 def test_question_and_answer_move_nothing_below(live, width):
     page = live(TrainScrub(), width=width, height=900)
     foot = page.locator(".foot")
@@ -692,7 +692,7 @@ def test_no_word_lies_on_a_curve(live, width):
         assert page.evaluate(CROSSED) == []
 
 
-@pytest.mark.parametrize("width", [320, 360, 1280])
+@pytest.mark.parametrize("width", WINDOW_WIDTHS)
 def test_every_width_fits(live, width):
     figures = [
         TrainScrub(predicted=600),
