@@ -1,4 +1,4 @@
-// Cells are most of a long page. When it comes, those in the window are laid out
+// Cells are most of a long page. When it comes, those of its beginning are laid out
 // (cells.css); then this lays out the others, a few at a time while nothing else is to
 // do, so that the page answers at once. Who comes for a place within it has all at once.
 (() => {

@@ -111,13 +111,13 @@ def read(folder: Path) -> Example:
 
 FOLDERS = sorted(Path(figures.__file__).parent.glob("*/examples.json"))
 EXAMPLES = {path.parent.name: read(path.parent) for path in FOLDERS}
-SHOW_TOKENS = [name for name, example in EXAMPLES.items() if example.two_tokens]
 # What the kit does for all alike waits for the night with these. Each run has the rest,
 # a new figure too: one with a model, one with a table for its picture, one with curves.
 BY_NIGHT = """attention_stepper block_flow bpe_stepper embedding_lookup expert_router
 heads_grid paged_cache rope_rotor sampling_desk score_bench softmax_mask
 translator""".split()
-BY_THE_KIT = [
-    pytest.param(name, marks=[pytest.mark.nightly] if name in BY_NIGHT else [])
+BY_THE_KIT = {
+    name: pytest.param(name, marks=[pytest.mark.nightly] if name in BY_NIGHT else [])
     for name in EXAMPLES
-]
+}
+SHOW_TOKENS = [name for name, example in EXAMPLES.items() if example.two_tokens]

@@ -29,6 +29,12 @@ BUNDLER = ROOT / "transformer_book/figures/bundle.mjs"
 GROUNDS = {"light": ("#ffffff", "#212529"), "dark": ("#121212", "#ced6dd")}
 READY = ".tl-figure[data-mounted] .fig"
 FONTS = "() => document.body.offsetHeight && document.fonts.ready.then(() => 0)"
+# A figure draws itself anew a moment after the window has changed.
+WIDE = """async () => {
+  const root = document.documentElement;
+  for (let i = 0; i < 60 && root.scrollWidth > root.clientWidth; i++)
+    await new Promise(requestAnimationFrame);
+  return root.scrollWidth; }"""
 OPEN_MORE = """() => {
   for (const { shadowRoot } of document.querySelectorAll(".tl-live"))
     for (const more of shadowRoot.querySelectorAll(".controls > details"))
@@ -343,8 +349,8 @@ class Visit:
         return self.said(nth)
 
     def wide(self) -> int:
-        """How many pixels the page needs from left to right."""
-        return self.page.evaluate("document.documentElement.scrollWidth")
+        """How many pixels the page needs from left to right, when all is drawn."""
+        return self.page.evaluate(WIDE)
 
     def turn(self, theme: str) -> None:
         """Turn the page, and with it the figures, to the light or the dark."""

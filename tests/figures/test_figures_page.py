@@ -78,7 +78,7 @@ FOLLOWED = """async (hashes) => {
 }"""
 
 
-@pytest.mark.parametrize("name", BY_THE_KIT)
+@pytest.mark.parametrize("name", BY_THE_KIT.values())
 def test_of_two_figures_links_and_keys_change_one_and_nothing_is_left_of_a_third(
     live, name, example
 ):

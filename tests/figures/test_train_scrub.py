@@ -137,7 +137,7 @@ def below(record, share):
 
 def test_what_the_page_reads_off_a_record(answers):
     """Scores as the library has them, the fall, which guesses are right, the table."""
-    names = ("alike", "slow gain", "fall", "repeats")
+    names = ("equal", "slow gain", "fall", "repeats")
     assert {page.geometry["fall"] < 0 for _, page in answers} == {True, False}
     for figure, page in answers:
         record, read = figure.record, page.geometry
@@ -174,8 +174,8 @@ ASKED = (
 )
 FELL = "second copy’s loss was below half the first copy’s by step 420."
 NEVER = "second copy’s loss was never below half the first copy’s."
-START = "0, 600, alike, 5.55, 5.79, 0, 7, 0.12, 0.10"
-BEGIN = "100, 600, alike, 4.16, 4.15, 0, 7, 0.13, 0.10"
+START = "0, 600, equal, 5.55, 5.79, 0, 7, 0.12, 0.10"
+BEGIN = "100, 600, equal, 4.16, 4.15, 0, 7, 0.13, 0.10"
 FALLING = "390, 600, fall, 4.30, 2.93, 2, 7, 0.29, 0.40"
 END = "600, 600, repeats, 4.26, 0.44, 6, 7, 0.94, 0.89"
 SMALL = "7, 7, slow gain, 2.00, 1.50, 1, 1, 0.36, 0.29"
@@ -297,7 +297,7 @@ def test_the_lesson_a_plateau_then_a_fall():
 def test_the_stages_are_where_the_second_copy_gets_cheaper():
     steps, stages = shipped()["steps"], shown(TrainScrub()).geometry["stages"]
     begun = {x["name"]: steps[x["from"]] for x in stages}
-    assert begun == {"alike": 0, "slow gain": 250, "fall": 390, "repeats": 440}
+    assert begun == {"equal": 0, "slow gain": 250, "fall": 390, "repeats": 440}
 
 
 def test_what_the_data_say_both_heads_appear_together():
@@ -663,7 +663,7 @@ def test_a_phone_shows_all_at_once_and_names_stages_as_far_as_they_were_seen(liv
     top = page.locator("svg.course").bounding_box()["y"]
     last = page.locator(".picture svg[role=img]").bounding_box()
     assert last["y"] + last["height"] - top < 640
-    seen = {"alike": 0, "slow gain": 250, "fall": 390, "repeats": 440}
+    seen = {"equal": 0, "slow gain": 250, "fall": 390, "repeats": 440}
     for frame, step in enumerate(shipped()["steps"]):
         slider(page).fill(str(frame))
         page.said()

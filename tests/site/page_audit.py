@@ -56,6 +56,7 @@ def audit_pages(
     rules: dict[str, Any],
     pressed: tuple[str, ...] = (),
     known: Collection[str] = (),
+    widths: tuple[int, ...] = (320,),
     **look: Any,
 ) -> list[Facts]:
     """Visit these pages in one look, each in a fresh tab; axe judges them by rules.
@@ -68,7 +69,7 @@ def audit_pages(
     with browser.new_context(**look) as context:
         for url in urls:
             facts = Facts(url, name)
-            page = look_at(context, facts)
+            page = look_at(context, facts, widths)
             facts.violations = run_axe(page, rules)
             facts.loaded = [*facts.requests]
             if url.endswith(pressed):
@@ -81,7 +82,7 @@ def audit_pages(
     return found
 
 
-def look_at(context: BrowserContext, facts: Facts) -> Page:
+def look_at(context: BrowserContext, facts: Facts, widths: tuple[int, ...]) -> Page:
     """Open a page, unfolded and alive, and write down what it holds."""
     page = context.new_page()
     listen(page, facts)
@@ -91,7 +92,7 @@ def look_at(context: BrowserContext, facts: Facts) -> Page:
     facts.held = page.evaluate(in_page("look"))
     size = page.viewport_size
     assert size is not None
-    for width in (360, 320):
+    for width in widths:
         page.set_viewport_size({"width": width, "height": size["height"]})
         facts.excess[width] = page.evaluate(in_page("settledExcess"))
     page.set_viewport_size(size)

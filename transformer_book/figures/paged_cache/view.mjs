@@ -57,9 +57,9 @@ function newWay(number) {
     const way = geometry.ways[number];
     const { cell, state } = geometry;
     node.querySelector(".title").firstChild.textContent = `${TITLES[number](state)} `;
-    set(note, {
-      text: way.pass ? `${way.held} with tokens; hatched: ${way.empty} empty` : "",
-    });
+    const isShared = way.slots.some(({ users }) => users.length > 1);
+    const held = `${way.held} with tokens${isShared ? ", + shared" : ""}`;
+    set(note, { text: way.pass ? `${held}; hatched: ${way.empty} empty` : "" });
     set(picture, { width: COLUMNS * cell + 2, height: ROWS * cell + 2 });
     set(edges, { d: way.edges });
     rows.forEach((row, r) =>

@@ -22,7 +22,7 @@ const below = (first, second, share) =>
   second.findIndex((loss, k) => loss < share * first[k]);
 const fall = (first, second) => below(first, second, 0.5);
 
-const STAGES = ["alike", "slow gain", "fall", "repeats"];
+const STAGES = ["equal", "slow gain", "fall", "repeats"];
 const BELOW = [0.9, 0.75, 0.25];
 
 /** The stages that come: { name, from }, the number of the step at which one begins. */
