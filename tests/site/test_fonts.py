@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from page_audit import in_page
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Route
 
 from booksite.fonts import FACES, MONO, SANS
 
@@ -14,10 +14,17 @@ def test_each_face_is_one_file(book: Path) -> None:
     assert len([*book.glob("_static/fonts/*.woff2")]) == len(FACES)
 
 
-def test_a_page_is_set_in_them(chromium: Browser, address: str) -> None:
+def test_a_page_is_set_in_them_and_asks_before_its_styles_do(chromium, address) -> None:
     page = chromium.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.split("/")[-1]))
     page.goto(f"{address}/chapters/04_attention.html")
     page.evaluate(in_page("settle"))
+    (styles,) = (n for n, name in enumerate(asked) if name.startswith("joined-"))
+    fonts = [name for name in asked if name.endswith(".woff2")]
+    assert fonts[:2] == ["sans.woff2", "mono.woff2"]
+    assert asked.index("mono.woff2") < styles + 3
+    assert len({*fonts}) == len(fonts)  # what was asked for so early is what is used
     loaded = page.evaluate(
         "[...document.fonts].filter((f) => f.status === 'loaded').map((f) => f.family)"
     )
