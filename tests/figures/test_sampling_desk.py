@@ -424,7 +424,7 @@ def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(live):
         type_text(page, "The value of the")
         assert trap_shuts(page) == start
         assert traps.count() == 0
-        assert note.inner_text() == "outlined before, filled after"
+        assert note.inner_text() == "outlined: the model’s; filled: reshaped"
     type_text(page, "")
     assert not page.push("Close trap").endswith("not started.")
     assert [trap.is_visible() for trap in traps.all()] == [False, False]

@@ -466,7 +466,7 @@ def test_the_reader_predicts_then_looks(live):
     answer = page.locator("text=420: below half the first copy")
     assert (hidden.count(), answer.count()) == (1, 0)
     tip = page.locator(".steps").text_content()
-    assert tip.index("Drag ? there") < tip.index("press Step, or drag over")
+    assert tip.index("Guess: drag ?") < tip.index("press Step, or drag over")
     mark(page).focus()
     assert at_mark(page) == "none yet"
     predicted = said_of(TrainScrub(predicted=120))

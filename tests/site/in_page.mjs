@@ -110,7 +110,9 @@ export function mergeTwins() {
     formula.style = `display: inline-block; width: ${width}px; height: ${height}px`;
   }
   for (const math of all("math")) math.replaceChildren(math.textContent);
-  for (const shape of all(".copybtn :is(path, rect)")) shape.remove();
+  for (const button of all(".copybtn").slice(1)) button.remove();
+  for (const shape of all(".tl-plot :not([data-example], :has([data-example]))"))
+    shape.remove();
   const selector = "[data-example], input, select, textarea";
   globalThis.axe.configure({ rules: [{ id: "color-contrast", selector }] });
 }

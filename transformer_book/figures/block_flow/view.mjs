@@ -128,7 +128,7 @@ export default {
   title: "One token's residual stream",
   steps: [
     {
-      say: "Read down: each layer adds to one token's stream. On the right, the guess of the next token changes. Tap where it settles.",
+      say: "Read down: each layer adds to one token's stream. On the right, the next-token guess changes. Tap the row where it settles.",
     },
     {
       say: "Follow another token, where you can. Is its answer found in an earlier layer, or in a later one?",

@@ -138,7 +138,7 @@ export default {
   title: "Memory of many users",
   steps: [
     {
-      say: "Both memories have 64 slots for the same eight users. Press Step: which memory serves all eight first?",
+      say: "Both memories have 64 slots for the same eight users. Press Step: which one is done with all eight first?",
     },
     {
       say: "User A has left. Who takes its 16 reserved slots? Which blocks are free now, and which are shared (+)?",

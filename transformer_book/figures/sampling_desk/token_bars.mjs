@@ -21,7 +21,7 @@ const createLine = () =>
 
 function noteOn({ problem, state }) {
   if (problem) return "for another text";
-  return `outlined before, filled after${state.count ? ", ◆ drawn" : ""}`;
+  return `outlined: the model’s; filled: reshaped${state.count ? ", ◆ drawn" : ""}`;
 }
 
 export function bars(ui) {

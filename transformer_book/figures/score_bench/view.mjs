@@ -168,7 +168,7 @@ export default {
   title: "Score bench",
   steps: [
     {
-      say: "Bars up: scores not divided; down: divided by √d. Drag the width to 512: on which side does one key get nearly all weight?",
+      say: "Weights: up from the scores, down from scores / √d. Drag the width to 512: on which side does one key get nearly all?",
     },
     {
       say: "Under More, draw again a few times. Does dividing by √d help with every draw?",

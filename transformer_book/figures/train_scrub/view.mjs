@@ -114,7 +114,7 @@ export default {
   title: "A training run, step by step",
   steps: [
     {
-      say: "Random letters are read twice. When does the second copy's loss fall below half the first's? Drag ? there, press Step.",
+      say: "Random letters are read twice. When does the second copy's loss fall below half the first's? Guess: drag ?, press Step.",
     },
     {
       say: "Now train further: press Step, or drag over the curves. Does the loss of the copy fall gradually or suddenly?",
