@@ -1,7 +1,7 @@
 """What one types into a figure: any text stays text, and a link brings it back."""
 
 import pytest
-from figure_examples import EXAMPLES, HOSTILE
+from figure_examples import BY_THE_KIT, EXAMPLES, HOSTILE
 from tab_stops import having
 from touch import PHONE
 
@@ -24,7 +24,7 @@ LOOK = """() => { const root = document.querySelector(".tl-live").shadowRoot;
   }; }"""
 
 
-@pytest.mark.parametrize("name", having("textbox"))
+@pytest.mark.parametrize("name", [BY_THE_KIT[n] for n in having("textbox")])
 def test_hostile_typed_text_is_inert_and_a_link_brings_text_back(live, visit, name):
     page = live(EXAMPLES[name].make(), **PHONE)
     page.locator("summary").last.click()
