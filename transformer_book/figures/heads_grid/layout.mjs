@@ -185,7 +185,9 @@ const offText = (off) => (off[1] ? `${off.length} heads` : name(off[0]));
 function losses({ state, period, first, loss, inPlace }) {
   const copy = period ? "later copies, " : "";
   return [
-    ...(period ? [{ label: "first copy of the letters, all heads on", loss: first }] : []),
+    ...(period
+      ? [{ label: "first copy of the letters, all heads on", loss: first }]
+      : []),
     { label: `${copy}all ${inPlace.length} heads on`, loss: loss([]), strong: true },
     state.off.length
       ? {
