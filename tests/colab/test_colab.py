@@ -22,7 +22,7 @@ from chapters import sources
 from tools.isolated import run_isolated
 from tools.kernels import without_outputs
 
-FEW = ("05_masks",)  # the gallery in Colab's ipywidgets: tests/jupyter
+FEW = ("epilogue",)  # the gallery in Colab's ipywidgets: tests/jupyter
 ALL = os.environ.get("COLAB_NOTEBOOKS") == "all"
 WHOLE = [path for path in CHAPTERS if ALL or path.stem in FEW]
 pytestmark = pytest.mark.skipif(

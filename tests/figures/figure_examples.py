@@ -114,7 +114,7 @@ EXAMPLES = {path.parent.name: read(path.parent) for path in FOLDERS}
 # What the kit does for all alike waits for the night with these. Each run has the rest,
 # a new figure too: one with a model, one with a table for its picture, one with curves.
 BY_NIGHT = """attention_stepper block_flow bpe_stepper embedding_lookup expert_router
-heads_grid paged_cache rope_rotor sampling_desk score_bench softmax_mask
+heads_grid paged_cache position_lab rope_rotor sampling_desk score_bench softmax_mask
 translator""".split()
 BY_THE_KIT = {
     name: pytest.param(name, marks=[pytest.mark.nightly] if name in BY_NIGHT else [])
