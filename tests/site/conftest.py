@@ -34,7 +34,7 @@ LOOKS = {
         "disk": (OF_EACH_KIND, DARK | PHONE),
     },
     "each_night": {
-        "served": (EVERY, LIGHT | PHONE | {"widths": (360, 320)}),
+        "served": (EVERY, LIGHT | PHONE),
         "disk": (EVERY, DARK | LAPTOP | {"pressed": EVERY}),
     },
 }

@@ -56,7 +56,6 @@ def audit_pages(
     rules: dict[str, Any],
     pressed: tuple[str, ...] = (),
     known: Collection[str] = (),
-    widths: tuple[int, ...] = (320,),
     **look: Any,
 ) -> list[Facts]:
     """Visit these pages in one look, each in a fresh tab; axe judges them by rules.
@@ -69,7 +68,7 @@ def audit_pages(
     with browser.new_context(**look) as context:
         for url in urls:
             facts = Facts(url, name)
-            page = look_at(context, facts, widths)
+            page = look_at(context, facts)
             facts.violations = run_axe(page, rules)
             facts.loaded = [*facts.requests]
             if url.endswith(pressed):
@@ -82,7 +81,7 @@ def audit_pages(
     return found
 
 
-def look_at(context: BrowserContext, facts: Facts, widths: tuple[int, ...]) -> Page:
+def look_at(context: BrowserContext, facts: Facts) -> Page:
     """Open a page, unfolded and alive, and write down what it holds."""
     page = context.new_page()
     listen(page, facts)
@@ -92,7 +91,7 @@ def look_at(context: BrowserContext, facts: Facts, widths: tuple[int, ...]) -> P
     facts.held = page.evaluate(in_page("look"))
     size = page.viewport_size
     assert size is not None
-    for width in widths:
+    for width in (360, 320):
         page.set_viewport_size({"width": width, "height": size["height"]})
         facts.excess[width] = page.evaluate(in_page("settledExcess"))
     page.set_viewport_size(size)
