@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tools.kernels import THREADS, gpu_environment, kernel_environment
@@ -22,7 +22,7 @@ ALONE = ["tests/site/test_pages.py", "tests/site/test_weights.py"]
 AT_ONCE = ["--dist", "loadfile", "--no-loadscope-reorder", "-n"]
 TWO = [*AT_ONCE, "2"]
 # Who drives a browser waits for a third of the time, so that two leave the cores idle.
-BROWSERS = [*AT_ONCE, "3"]
+BROWSERS = [*(f"--ignore={file}" for file in ALONE), *AT_ONCE, "3"]
 COVERAGE = ["--cov=transformer_lib", "--cov=transformer_book", "--cov-fail-under=95"]
 NIGHTLY = "nightly"  # the group, and the mark, of what is too rare for each run
 
@@ -50,6 +50,12 @@ class Stage:
     counts_tests: bool = True  # else the command as a whole is one check
     aside: bool = False  # runs beside all others, with what they leave idle
     needed: Callable[[], bool] = always  # on this machine
+    folders: tuple[str, ...] = ()  # of tests, at the command's end
+
+    def with_folders_of(self, other: Stage) -> Stage:
+        """Return one stage that does the work of both."""
+        title = f"{self.title}; {other.title}"
+        return replace(self, title=title, folders=self.folders + other.folders)
 
 
 def one_thread() -> dict[str, str]:
@@ -77,8 +83,19 @@ def check(title: str, *command: str) -> Stage:
 def tests(group: str, title: str, folders: Iterable[str], *options: str) -> Stage:
     """Return a stage of the tests in those of the folders that hold some."""
     there = [f"tests/{name}" for name in folders if name in folders_of_tests()]
-    command = [sys.executable, "-m", "pytest", *options, *there]
-    return Stage(group, title, command, one_thread)
+    command = [sys.executable, "-m", "pytest", *options]
+    return Stage(group, title, command, one_thread, folders=tuple(there))
+
+
+def joined(chosen: Iterable[Stage]) -> list[Stage]:
+    """Make one of the stages that differ in folders only: they start up once."""
+    found: dict[tuple[str, ...], Stage] = {}
+    for stage in chosen:
+        earlier = found.pop(tuple(stage.command), None)
+        found[tuple(stage.command)] = (
+            earlier.with_folders_of(stage) if earlier else stage
+        )
+    return list(found.values())
 
 
 def stages() -> list[Stage]:
@@ -86,7 +103,6 @@ def stages() -> list[Stage]:
     notebooks = sorted((ROOT / "chapters").glob("*.ipynb"))
     build = [sys.executable, "-m", "booksite.build"]
     library = [name for name in folders_of_tests() if name not in ELSEWHERE]
-    rest = [f"--ignore={file}" for file in ALONE]
     every_page = [sys.executable, "-m", "pytest", *ALONE]
     return [
         check("ruff check", "ruff", "check"),
@@ -96,15 +112,10 @@ def stages() -> list[Stage]:
         check("eslint", "npx", "eslint", "."),
         check("tsc", "npx", "tsc"),
         Stage("figures", "figures in Node", [str(VENV / "npm"), "test"], plain),
-        tests("colab", "notebooks in Colab's stand-in", ["colab"]),
+        tests("colab", "Colab's stand-in", ["colab"], *TWO),
         tests("library", "library", library, *TWO),
         tests("figures", "figures in the browser", ["figures"], *BROWSERS),
-        tests(
-            "rules",
-            "rules of the notebooks, and the tools",
-            OF_THE_NOTEBOOKS,
-            *TWO,
-        ),
+        tests("rules", "notebooks' rules, tools", OF_THE_NOTEBOOKS, *TWO),
         Stage(
             "notebooks",
             "every notebook again, against its stored outputs",
@@ -121,13 +132,7 @@ def stages() -> list[Stage]:
             needed=sees_gpu,
         ),
         Stage("site", "build of the book", build, plain, counts_tests=False),
-        tests(
-            "site",
-            "the built book, and its figures in Jupyter",
-            OF_THE_BOOK,
-            *BROWSERS,
-            *rest,
-        ),
+        tests("site", "built book, figures in Jupyter", OF_THE_BOOK, *BROWSERS),
         Stage("site", "every page of the built book", every_page, plain),
         tests(NIGHTLY, "what is rare", folders_of_tests(), "-m", NIGHTLY),
         tests(NIGHTLY, "the library's coverage", library, *TWO, *COVERAGE),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tools.offline import offline_prefix
 from tools.setup.console import watch
-from tools.stages import NIGHTLY, Stage, stages
+from tools.stages import NIGHTLY, Stage, joined, stages
 
 NOT_OFFLINE = (
     "NOTE: this system does not let us cut the network off, "
@@ -74,7 +74,7 @@ def run_stage(stage: Stage) -> Outcome:
 
     started = time.monotonic()
     hear(f"\n━━━ {stage.title} ━━━")
-    command = ["nice", *stage.command] if stage.aside else stage.command
+    command = [*(["nice"] if stage.aside else []), *stage.command, *stage.folders]
     code = watch(command, stage.environment(), hear)
     if not stage.counts_tests:
         counts = Counter(passed=int(code == 0))
@@ -101,7 +101,7 @@ def summarize(outcomes: list[Outcome]) -> None:
         word = "FAILED" if outcome.failed else "ok"
         of = ", ".join(f"{n} {what}" for what, n in outcome.counts.items() if n)
         title, seconds = outcome.stage.title, outcome.seconds
-        print(f"{word:7}{title:50}{seconds:5.0f} s   {of}")
+        print(f"{word:7}{title:55}{seconds:5.0f} s   {of}")
     if any(o.stage.group == "notebooks" for o in outcomes) and not offline_prefix():
         print(NOT_OFFLINE)
     red = [outcome.stage.title for outcome in outcomes if outcome.failed]
@@ -121,7 +121,7 @@ def main() -> int:
     # Containers often say so; then each of our hundred processes compiles all anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     chosen = [stage for stage in stages() if stage.group in asked and stage.needed()]
-    outcomes = run_all(chosen)
+    outcomes = run_all(joined(chosen))
     summarize(outcomes)
     return int(any(outcome.failed for outcome in outcomes))
 

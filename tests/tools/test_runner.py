@@ -8,7 +8,15 @@ import pytest
 
 from tools import test as runner
 from tools.offline import offline_prefix
-from tools.stages import NIGHTLY, ROOT, Stage, folders_of_tests, plain, stages
+from tools.stages import (
+    NIGHTLY,
+    ROOT,
+    Stage,
+    folders_of_tests,
+    joined,
+    plain,
+    stages,
+)
 from tools.test import Outcome, count_line, run_stage, summarize
 
 
@@ -110,6 +118,13 @@ print(mine.name, other.exists())"""
     assert said.index("pong") + 1 == said.index("pong True")
 
 
+def test_stages_that_differ_in_folders_only_are_one_run():
+    one, other = (Stage("x", n, ["run"], plain, folders=(n,)) for n in "ab")
+    between = Stage("x", "build", ["build"], plain)
+    both = replace(one, title="a; b", folders=("a", "b"))
+    assert joined([one, between, other]) == [between, both]
+
+
 def test_unknown_group_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["test", "nonsense"])
     assert runner.main() == 2
@@ -118,7 +133,7 @@ def test_unknown_group_is_refused(monkeypatch, capsys):
 
 def test_every_folder_and_notebook_is_in_some_stage():
     always = [stage for stage in stages() if stage.group != NIGHTLY]
-    words = [word for stage in always for word in stage.command]
+    words = [word for stage in always for word in (*stage.command, *stage.folders)]
     assert {f"tests/{name}" for name in folders_of_tests()} <= set(words)
     assert {str(path) for path in (ROOT / "chapters").glob("*.ipynb")} <= set(words)
     # What one stage leaves out, another runs.
