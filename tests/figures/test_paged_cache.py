@@ -103,7 +103,7 @@ def test_the_copied_program_notices_another_state():
 def test_the_sentence_is_about_the_selected_slot_or_all():
     alone = {"prompts": [2], "answers": [9], "step": 1}
     wanted = {
-        "Pass 2. Reservations: 4 users in the batch, *": {"selected": []},
+        "Pass 1. Reservations: 4 users in the batch, *": {"selected": []},
         "Reservations. Slot 0: token 0 of user *.": {"selected": [0, 0]},
         "Reservations. Slot 15 is reserved for user *, and empty.": {
             "selected": [0, 15]

@@ -178,7 +178,7 @@ test_bad_states_say_why = refusals(
 
 def widen(page, presses):
     """Move the width's slider to the right."""
-    page.slider("Width d").focus()
+    page.slider("Vector width d").focus()
     page.press(*["ArrowRight"] * presses)
 
 
@@ -206,7 +206,7 @@ def test_the_average_the_query_on_show_and_the_grey_bar_are_told_apart(live):
     panel = page.locator(".panel").nth(1)
     assert "of one random query of 32" in panel.inner_text()
     note = page.locator(".title small").first
-    assert note.inner_text().endswith("gray: projection of K onto Q")
+    assert note.inner_text().endswith("gray: K projected onto Q")
 
 
 def test_halves_are_named_at_the_axis_and_scores_beyond_it_are_counted(live):
@@ -232,7 +232,7 @@ def test_the_width_stands_above_the_weights_and_the_arrows(live, width):
     assert random.inner_text().startswith("32 random queries, 32 random keys")
     group, weights = edges(random), edges(page.get_by_role("grid"))
     plane = edges(page.locator("svg", has=page.locator(".tip")).first)
-    assert 0 < weights.top - edges(page.slider("Width d")).bottom < 140
+    assert 0 < weights.top - edges(page.slider("Vector width d")).bottom < 140
     if width == 360:
         assert group.bottom <= plane.top
     else:  # side by side
@@ -249,7 +249,7 @@ def test_a_phone_shows_the_width_and_the_weights_at_once(live):
     arrows = page.locator("svg", has=page.locator(".tip"))
     weights = edges(page.locator("svg", has=page.get_by_role("grid")))
     histograms = edges(page.locator("svg[aria-label^=Histograms]"))
-    assert weights.bottom - edges(page.slider("Width d")).top <= 684
+    assert weights.bottom - edges(page.slider("Vector width d")).top <= 684
     assert weights.bottom <= histograms.top
     plane, score = edges(arrows), edges(arrows.locator("text.strong"))
     assert plane.left <= score.left  # the widest: 4.24 × 4.24 × cos 180° ≈ -18.00

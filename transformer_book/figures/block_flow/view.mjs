@@ -128,10 +128,10 @@ export default {
   title: "One token's residual stream",
   steps: [
     {
-      say: "Read down: each layer adds to one token's stream. On the right, the next-token guess changes. Tap the row where it settles.",
+      say: "Each layer adds to one token's stream. On the right, its guess of the next token. Tap another token: does it settle sooner?",
     },
     {
-      say: "Follow another token, where you can. Is its answer found in an earlier layer, or in a later one?",
+      say: "Tap the rows of the stream. Which layer adds the longest arrow, and does the guess change there?",
     },
     {
       say: "Further down, switch the stack of random blocks to post-norm. Does its stream still grow?",

@@ -223,7 +223,7 @@ export default {
   title: "Heads of a decoder",
   steps: [
     {
-      say: "Press the button to switch one head off: the last bar fills. How does the loss change?",
+      say: "Letters repeat; the model predicts each. Press the button: without that head, what becomes of its loss on later copies?",
     },
     {
       say: "Which heads of the last layer show the same stripe? Pick each, and switch it off alone: do they matter equally?",

@@ -26,5 +26,5 @@ class PagedCache(Figure):
     block_size = traitlets.Int(4)
     budget = traitlets.Int(24)
     static = traitlets.Bool(False)
-    step = traitlets.Int(2)
+    step = traitlets.Int(1)
     selected = Values(traitlets.Int(), default_value=[])

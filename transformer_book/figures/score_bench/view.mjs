@@ -37,7 +37,7 @@ function onePair(ui) {
   );
   const svg = s("svg", {}, still, q.node, k.node);
   const { node, note } = panel("One score", svg);
-  set(note, { text: "drag Q and K; gray: projection of K onto Q" });
+  set(note, { text: "in two dimensions; drag Q and K; gray: K projected onto Q" });
   const draw = (geometry) => {
     const { side } = rooms(geometry.room);
     const shape = plane(geometry, side);
@@ -102,7 +102,7 @@ function weights(ui) {
 
 const width = (ui) =>
   ui.slider({
-    label: "Width d",
+    label: "Vector width d",
     min: 1,
     max: 9,
     step: 1,
