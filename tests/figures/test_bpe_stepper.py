@@ -16,6 +16,7 @@ from figure_page import (
     must_notice,
     must_say,
     page_calls,
+    refusals,
     said_of,
     shown,
     shown_all,
@@ -175,6 +176,12 @@ def test_plus_and_minus_step_from_the_list_until_the_figure_stops(live):
     page.grid(1).focus()
     page.press("Escape", "+")
     assert page.said_at_rest(1) == said_of(stopped)
+    assert page.locator(".error:visible").count() == 0
+
+
+test_half_a_sign_is_refused = refusals(
+    BPEStepper, ({"text": "a\ud800"}, r'text must be valid .*, got "a\\ud800"')
+)
 
 
 WHERE = """(all) => [

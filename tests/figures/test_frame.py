@@ -4,7 +4,7 @@ import json
 
 import pytest
 from figure_examples import EXAMPLES
-from figure_page import READY, edges, placeholder, said_of
+from figure_page import READY, edges, said_of
 from playwright.sync_api import expect
 from touch import FINGER, swipe
 
@@ -77,15 +77,6 @@ def test_of_two_in_an_address_the_last_is_shown(visit, put, figure, name):
         page.wait_for_selector(f"{READY} >> nth=1")
         assert page.said(0) == page.said(1) != said_of(figure)
         assert page.evaluate("scrollY > 5000") is below
-
-
-def test_reset_is_promised_only_where_it_helps(live, figure, name):
-    page = live(placeholder(name, figure.state() | EXAMPLES[name].bad))
-    error = page.locator(".error")
-    expect(error).to_contain_text(
-        ". It was stored this way; create it again in Python."
-    )
-    expect(error).not_to_contain_text("Reset")
 
 
 def test_escape_closes_what_was_opened_and_reset_takes_back_what_was_copied(
