@@ -57,18 +57,16 @@ def server(site: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="session")
-def numbers() -> Iterator[int]:
-    """Numbers for pages: a browser may remember what a name held before."""
-    return count(1)
+NUMBERS = count(1)
+"""Of pages: a browser may remember what a name held before."""
 
 
 @pytest.fixture
-def put(site: Path, numbers: Iterator[int]) -> Callable[..., str]:
+def put(site: Path) -> Callable[..., str]:
     """Write a page with these figures' HTML; the file's name comes back."""
 
     def write(*figures: str, theme: str = "light") -> str:
-        name = f"page-{next(numbers)}.html"
+        name = f"page-{next(NUMBERS)}.html"
         (site / name).write_text(document("\n".join(figures), theme))
         return name
 
