@@ -21,7 +21,6 @@ from transformer_book.pretrained import names
 
 @pytest.fixture(params=sorted(EXAMPLES))
 def name(request: pytest.FixtureRequest) -> str:
-    """Each figure's name."""
     return request.param
 
 
@@ -52,7 +51,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def server(site: Path) -> Iterator[str]:
     """The address at which that folder is served."""
-
     with serving(site, kept=ASSETS) as address:
         yield address
 
@@ -75,7 +73,6 @@ def put(site: Path) -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def tabs(chromium: Browser) -> Tabs:
-    """The pages that are open in the browser of this run."""
     return Tabs(chromium)
 
 

@@ -7,7 +7,7 @@ from figure_examples import EXAMPLES
 from figure_page import READY, edges, said_of
 from keyboard import FOCUSED
 from playwright.sync_api import expect
-from touch import FINGER, swipe
+from touch import FINGER, PHONE, swipe
 
 FAR = '<div style="height: 9000px"></div>'
 NO_STORAGE = """Object.defineProperty(window, "localStorage", {
@@ -72,7 +72,7 @@ def test_of_two_in_an_address_the_last_is_shown(visit, put, figure, name):
 def test_escape_closes_what_was_opened_and_reset_takes_back_what_was_copied(
     live, figure
 ):
-    page = live(figure, more=False)
+    page = live(figure, more=False, **PHONE)
     place = "node => [node.offsetLeft, node.offsetTop]"
     for part in ("Export", "Data table"):
         head = page.locator("summary", has_text=part)

@@ -231,7 +231,7 @@ def test_a_finger_moves_one_of_them_from_where_it_came_down(live):
     assert page.evaluate("[scrollX, scrollY]") == [0, 0]
 
 
-def test_a_phone_shows_shift_product_and_clocks_then_lanes_and_curve(live):
+def test_a_phone_shows_shift_product_and_clocks_and_a_held_pairs_curve(live):
     phone = FINGER | {"width": 344, "height": 660}  # as in the book at 360
     page = live(RoPERotor(), "<p>after</p>" * 60, more=False, **phone)
     shift = page.button("+ 5")
@@ -247,11 +247,13 @@ def test_a_phone_shows_shift_product_and_clocks_then_lanes_and_curve(live):
     assert both.bottom < min(face.top for face in faces)
     assert max(face.bottom for face in faces) < told.top
     assert curve.bottom - query.top < 478
-    clocks = page.locator(".panel").first
-    before = edges(clocks)
+    clocks, part = page.locator(".panel").first, page.locator("path.part")
+    before = edges(clocks), part.get_attribute("d")
     page.locator("[data-col='1']").dispatch_event("click")
     assert page.said().startswith("Pair 1, ")
-    assert edges(clocks) == before
+    assert before == (edges(clocks), "")
+    assert part.get_attribute("d").startswith("M48 ")
+    assert "dashed: pair 1" in page.locator(".title small").last.inner_text()
 
 
 CLEARED = """() => [...document.querySelector(".tl-live").shadowRoot
@@ -289,16 +291,6 @@ def test_shift_stops_at_the_ends(live):
     page.slider("Query").focus()
     page.press("ArrowLeft")
     assert why.inner_text() == ""
-
-
-def test_a_held_pair_shows_its_own_curve(live):
-    page = live(RoPERotor())
-    curve = page.locator("path.part")
-    assert curve.get_attribute("d") == ""
-    page.grid().focus()
-    page.press("ArrowRight", "Enter")
-    assert curve.get_attribute("d").startswith("M48 ")
-    assert "dashed: pair 1" in page.locator(".title small").last.inner_text()
 
 
 @pytest.mark.parametrize("width", [320, 1280])
