@@ -37,6 +37,7 @@ def test_python_names_rule_and_value_and_changes_nothing(name):
     assert example.bad_states["number"]["put"] == "NaN"
     assert isinstance(example.bad_states["text"]["put"], str)
     figure = example.make()
+    assert sorted(figure.limits) == list(figure.state_names)
     before = json.dumps(figure.state())
     for kind, bad in example.bad_states.items():
         with pytest.raises(TraitError) as refused:
@@ -181,8 +182,3 @@ def test_bounds_follow_the_state_and_say_what_changes_together():
             rules.check_limits(good | change, limits, n=7)
         assert str(refused.value) == words + hint
         assert refusal("keep", good | change, limits, {"n": 7}) == words
-
-
-def test_a_figures_limits_are_of_its_traits(name):
-    figure = EXAMPLES[name].make()
-    assert sorted(figure.limits) == list(figure.state_names)
