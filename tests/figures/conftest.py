@@ -1,16 +1,12 @@
 """Pages with live figures on them, from a server and from disk."""
 
 import shutil
-from collections.abc import Callable, Iterator
 from itertools import count
-from pathlib import Path
-from typing import Any
 
 import pytest
-from figure_examples import EXAMPLES, Example
+from figure_examples import EXAMPLES
 from figure_page import BUNDLER, ROOT, Tabs, Visit, document, run_node
 from filelock import FileLock
-from playwright.sync_api import Browser
 from weights_page import MODELS, WEIGHTS, runs
 
 from booksite.assets import build_fonts
@@ -20,19 +16,18 @@ from transformer_book.pretrained import names
 
 
 @pytest.fixture(params=sorted(EXAMPLES))
-def name(request: pytest.FixtureRequest) -> str:
-    """Each figure's name."""
+def name(request):
     return request.param
 
 
 @pytest.fixture
-def example(name: str) -> Example:
+def example(name):
     """What the shared tests know about that figure."""
     return EXAMPLES[name]
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     """A folder with the host, the typefaces, and figures and models as scripts."""
     folder = tmp_path_factory.mktemp("site")
     host = (ROOT / "booksite/static/figure-host.js").read_text()
@@ -50,25 +45,22 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(site: Path) -> Iterator[str]:
+def server(site):
     """The address at which that folder is served."""
-
     with serving(site, kept=ASSETS) as address:
         yield address
 
 
-@pytest.fixture(scope="session")
-def numbers() -> Iterator[int]:
-    """Numbers for pages: a browser may remember what a name held before."""
-    return count(1)
+NUMBERS = count(1)
+"""Of pages: a browser may remember what a name held before."""
 
 
 @pytest.fixture
-def put(site: Path, numbers: Iterator[int]) -> Callable[..., str]:
+def put(site):
     """Write a page with these figures' HTML; the file's name comes back."""
 
-    def write(*figures: str, theme: str = "light") -> str:
-        name = f"page-{next(numbers)}.html"
+    def write(*figures, theme="light"):
+        name = f"page-{next(NUMBERS)}.html"
         (site / name).write_text(document("\n".join(figures), theme))
         return name
 
@@ -76,17 +68,16 @@ def put(site: Path, numbers: Iterator[int]) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def tabs(chromium: Browser) -> Tabs:
-    """The pages that are open in the browser of this run."""
+def tabs(chromium):
     return Tabs(chromium)
 
 
 @pytest.fixture
-def visit(tabs: Tabs, server: str, site: Path) -> Iterator[Callable[..., Visit]]:
+def visit(tabs, server, site):
     """visit(**context options) opens a Visit, and fails at the end on its errors."""
-    visits: list[tuple[Visit, dict[str, Any]]] = []
+    visits = []
 
-    def start(width: int = 1280, height: int = 900, **options: Any) -> Visit:
+    def start(width=1280, height=900, **options):
         options["viewport"] = {"width": width, "height": height}
         visits.append((Visit(tabs.take(options), server, site), options))
         return visits[-1][0]
@@ -99,9 +90,7 @@ def visit(tabs: Tabs, server: str, site: Path) -> Iterator[Callable[..., Visit]]
 
 
 @pytest.fixture
-def live(
-    visit: Callable[..., Visit], put: Callable[..., str]
-) -> Iterator[Callable[..., Visit]]:
+def live(visit, put):
     """live(*figures, theme=..., **context options) opens a page that shows them.
 
     It waits for the model of the first one; model=False opens a page to which none
@@ -110,13 +99,7 @@ def live(
     """
     without = []
 
-    def start(
-        *figures: Any,
-        theme: str = "light",
-        model: bool | None = True,
-        more: bool = True,
-        **options: Any,
-    ) -> Visit:
+    def start(*figures, theme="light", model=True, more=True, **options):
         html = (each if isinstance(each, str) else each.html() for each in figures)
         visited = visit(**options)
         if model is False:

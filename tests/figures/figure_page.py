@@ -179,7 +179,6 @@ class Shown(NamedTuple):
 
     @property
     def rows(self) -> list[list[Any]]:
-        """The rows of the data table."""
         return self.table["rows"]
 
     def run(self) -> dict[str, Any]:
@@ -205,12 +204,10 @@ def shown_all(figures: Sequence[Figure], width: int = 680) -> list[Shown]:
 
 
 def shown(figure: Figure, width: int = 680) -> Shown:
-    """What the page makes of a figure's state."""
     return shown_all([figure], width)[0]
 
 
 def with_shown(figures: Iterable[Figure]) -> list[tuple[Any, Shown]]:
-    """Each figure with what the page makes of its state."""
     made = list(figures)
     return list(zip(made, shown_all(made), strict=True))
 
@@ -250,7 +247,6 @@ def must_say(wanted: Iterable[tuple[Figure, str]]) -> None:
 
 
 def said_of(figure: Figure) -> str:
-    """The sentence of a figure's state."""
     return shown(figure).sentence
 
 
@@ -279,7 +275,6 @@ class Tabs:
         self.free: dict[str, list[Page]] = defaultdict(list)
 
     def take(self, options: dict[str, Any]) -> Page:
-        """Return a blank page with these options."""
         free = self.free[repr(options)]
         return free.pop() if free else self.browser.new_context(**options).new_page()
 
@@ -371,7 +366,6 @@ class Visit:
         return self
 
     def open_more(self) -> None:
-        """Show what waits under More in each figure that is alive."""
         self.page.evaluate(OPEN_MORE)
 
     def open_all(self) -> None:
@@ -409,11 +403,9 @@ class Visit:
         return self.said()
 
     def button(self, name: str) -> Locator:
-        """The button of exactly this name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
     def slider(self, name: str) -> Locator:
-        """The slider with this in its name."""
         return self.page.get_by_role("slider", name=name)
 
     def link(self) -> str:
@@ -425,10 +417,8 @@ class Visit:
 
 def placeholder(figure_name: str, state: dict[str, Any]) -> str:
     """A figure's element with a state that Python would refuse."""
-    data = escape(json.dumps(state))
-    return (
-        f'<div class="tl-figure" data-figure="{figure_name}" data-state="{data}"></div>'
-    )
+    named = f'<div class="tl-figure" data-figure="{figure_name}"'
+    return f'{named} data-state="{escape(json.dumps(state))}"></div>'
 
 
 class Edges(NamedTuple):
@@ -441,7 +431,6 @@ class Edges(NamedTuple):
 
 
 def edges(node: Locator) -> Edges:
-    """Where a visible node stands."""
     box = node.bounding_box()
     assert box is not None, f"{node} is not to be seen"
     x, y = box["x"], box["y"]

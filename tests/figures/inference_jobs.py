@@ -80,17 +80,12 @@ def expected(model: nn.Module, prompt: dict[str, Any], **how: Any) -> Tensor:
 
 
 @cache
-def kinds() -> list[tuple[str, bool]]:
-    """Kind of each sign of Unicode: letter, number, mark ..., and whether a space."""
-    signs = map(chr, range(0x110000))
-    return [(unicodedata.category(sign)[0], sign.isspace()) for sign in signs]
-
-
-@cache
 def edges() -> list[int]:
-    """Where another kind of signs begins; the surrogates are left out."""
-    codes = [n for n in range(1, 0x110000) if kinds()[n] != kinds()[n - 1]]
-    return [code for code in codes if not 0xD800 <= code <= 0xE000]
+    """Where another kind of signs begins, but for the surrogates."""
+    signs = map(chr, range(0x110000))
+    kinds = [(unicodedata.category(sign)[0], sign.isspace()) for sign in signs]
+    codes = [n for n in range(1, 0x110000) if kinds[n] != kinds[n - 1]]
+    return [code for code in codes if code not in range(0xD800, 0xE001)]
 
 
 SPECIAL = [
@@ -111,6 +106,7 @@ SPECIAL = [
     "e" * 5000,
 ]
 """Texts that break tokenizers."""
+SURROGATES = range(0xD800, 0xE000)
 
 
 def texts(count: int) -> list[str]:
@@ -122,6 +118,5 @@ def texts(count: int) -> list[str]:
             draw.choice((draw.randrange(128), draw.choice(some) + draw.randint(-1, 9)))
             for _ in range(draw.randint(1, 60))
         ]
-        surrogates = range(0xD800, 0xE000)
-        made.append("".join(chr(n % 0x110000) for n in codes if n not in surrogates))
+        made.append("".join(chr(n % 0x110000) for n in codes if n not in SURROGATES))
     return SPECIAL + made

@@ -1,7 +1,6 @@
 """Where the Tab key leads in a figure: roles and names, as screen readers say them."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from playwright.sync_api import CDPSession, Page
 
@@ -35,8 +34,7 @@ KEEP = """(traits) => {
     JSON.parse(kept).forEach((value, i) => given.model.set(traits[i], value)); }"""
 
 
-@dataclass(frozen=True)
-class Stop:
+class Stop(NamedTuple):
     """One stop of the Tab key."""
 
     role: str

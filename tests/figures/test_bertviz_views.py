@@ -2,35 +2,32 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
 from html import unescape
 from itertools import product
-from pathlib import Path
+from unittest.mock import Mock, call
 
 import pytest
 import torch
 from docutils import nodes
 from figure_page import ROOT
-from playwright.sync_api import Browser, Page
-from torch import Tensor
+from playwright.sync_api import expect
 
 from booksite import bertviz, extension
 from booksite.bertviz import HOST, build_views
 from transformer_book.figures import encoder_decoder_view, head_view, model_view
-from transformer_book.figures.bertviz_views import BertVizView
 
 TOKENS = ["ein", "und", "zwanzig", "</script><img src=x onerror=bad()>"]
 VIEWS = {"head": head_view, "model": model_view}
 
 
-def weights(layers: int = 2, heads: int = 3, seq: int = 4) -> list[Tensor]:
+def weights(layers=2, heads=3, seq=4):
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(layers, 1, heads, seq, seq, generator=generator)
     return list(scores.softmax(-1))
 
 
 @pytest.fixture(scope="module")
-def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def scripts(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bertviz")
     build_views(ROOT, folder / "bertviz")
     host = (ROOT / "booksite/static" / HOST).read_text()
@@ -39,13 +36,12 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def open_page(chromium: Browser, scripts: Path) -> Iterator[Callable[..., Page]]:
+def open_page(chromium, scripts):
     """Open a page from disk; at the end, nothing was said, run or asked of others."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    said: list[str] = []
-    expected: list[str] = []
+    said, expected = [], []
 
-    def start(body: str, *words: str) -> Page:
+    def start(body, *words):
         expected.extend(words)
         (scripts / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{body}")
         page = context.new_page()
@@ -60,21 +56,19 @@ def open_page(chromium: Browser, scripts: Path) -> Iterator[Callable[..., Page]]
     assert [text for text in said if not text.startswith("file:")] == expected
 
 
-def published(*views: str) -> str:
+def published(*views):
     """The HTML of views as the site has it, with the host's script once."""
     raws = [nodes.raw("", html, format="html") for html in views]
-    bertviz.drop_scripts(None, nodes.container("", *raws), "page")  # type: ignore[arg-type]
+    bertviz.drop_scripts(None, nodes.container("", *raws), "page")
     return f'{"".join(raw.astext() for raw in raws)}<script src="{HOST}"></script>'
 
 
-def html_of(kind: str, tokens: list[str] = TOKENS) -> str:
+def html_of(kind, tokens=TOKENS):
     return VIEWS[kind](weights(), tokens)._repr_html_()
 
 
 @pytest.mark.parametrize("kind", VIEWS)
-def test_view_is_told_these_weights_and_tokens_which_cannot_end_the_script(
-    kind: str,
-) -> None:
+def test_view_is_told_these_weights_and_tokens_which_cannot_end_the_script(kind):
     given = weights()
     view = VIEWS[kind](given, TOKENS)
     (told,) = view.params["attention"]
@@ -87,15 +81,13 @@ def test_view_is_told_these_weights_and_tokens_which_cannot_end_the_script(
     assert html == html_of(kind)
     assert html.count("</script>") == 1
     assert "<img" not in html
-    state = re.search('data-state="([^"]*)"', html)
-    assert state is not None
-    assert json.loads(unescape(state[1]))["attention"][0]["left_text"] == TOKENS
-    root = re.search('id="(bertviz-[0-9a-f]+)"', html)
-    assert root is not None
-    assert root[1] not in html_of(kind, ["a", "b", "c", "d"])
+    (state,) = re.findall('data-state="([^"]*)"', html)
+    assert json.loads(unescape(state))["attention"][0]["left_text"] == TOKENS
+    (root,) = re.findall('id="(bertviz-[0-9a-f]+)"', html)
+    assert root not in html_of(kind, ["a", "b", "c", "d"])
 
 
-def test_bad_weights_are_refused() -> None:
+def test_bad_weights_are_refused():
     cases = [
         (weights(), TOKENS[:3], r"seq the number of tokens, got \(1, 3, 4, 4\) for 3"),
         ([torch.ones(2, 1, 4, 4)], TOKENS, r"\(1, n_heads, seq, seq\).* got \(2, 1"),
@@ -111,7 +103,7 @@ def test_bad_weights_are_refused() -> None:
         translation(cross=weights())
 
 
-def test_both_views_live_on_a_page(open_page: Callable[..., Page]) -> None:
+def test_both_views_live_on_a_page(open_page):
     page = open_page(published(*map(html_of, VIEWS)))
     page.locator("[data-mounted]").nth(1).wait_for()
     head, model = (page.locator(f"[data-bertviz={kind}]") for kind in VIEWS)
@@ -133,7 +125,7 @@ def test_both_views_live_on_a_page(open_page: Callable[..., Page]) -> None:
     assert page.locator("img").count() == 0
 
 
-def translation(**changed: list[Tensor]) -> BertVizView:
+def translation(**changed):
     """Four source and three target tokens."""
     three = {"encoder": weights(), "decoder": weights(seq=3)}
     three["cross"] = [one[:, :, :3] for one in weights()]
@@ -141,14 +133,11 @@ def translation(**changed: list[Tensor]) -> BertVizView:
     return encoder_decoder_view(**{**three, **changed}, **tokens)
 
 
-def test_cross_attention_goes_from_the_target_to_the_source(
-    open_page: Callable[..., Page],
-) -> None:
+def test_cross_attention_goes_from_the_target_to_the_source(open_page):
     view = translation()
     encoder, decoder, cross = view.params["attention"]
-    assert [one["name"] for one in (encoder, decoder, cross)] == [
-        *("Encoder", "Decoder", "Cross")
-    ]
+    names = [one["name"] for one in (encoder, decoder, cross)]
+    assert names == ["Encoder", "Decoder", "Cross"]
     assert (cross["left_text"], cross["right_text"]) == (TOKENS[1:], TOKENS)
     assert repr(view).endswith("2 layers of 3 heads from 3 tokens to 4")
 
@@ -160,17 +149,15 @@ def test_cross_attention_goes_from_the_target_to_the_source(
     assert page.locator("img").count() == 0
 
 
-def test_missing_script_is_told(open_page: Callable[..., Page]) -> None:
+def test_missing_script_is_told(open_page):
     html = published(html_of("head"))
-    missing = "Failed to load resource: net::ERR_FILE_NOT_FOUND"
     nosuch = html.replace('data-bertviz="head"', 'data-bertviz="nosuch"')
-    page = open_page(nosuch, missing)
-    status = page.get_by_role("status")
-    status.wait_for()
-    assert status.inner_text() == "BertViz cannot start: nosuch.js did not load."
+    page = open_page(nosuch, "Failed to load resource: net::ERR_FILE_NOT_FOUND")
+    said = "BertViz cannot start: nosuch.js did not load."
+    expect(page.get_by_role("status")).to_have_text(said)
 
 
-def test_view_runs_in_a_notebook(open_page: Callable[..., Page]) -> None:
+def test_view_runs_in_a_notebook(open_page):
     """As there, with a require.js that knows jQuery and D3."""
     shim = """<script src="bertviz/parts.js"></script><script>
       globalThis.require = { config() {} };
@@ -181,30 +168,13 @@ def test_view_runs_in_a_notebook(open_page: Callable[..., Page]) -> None:
     assert page.locator("img").count() == 0
 
 
-class App:
-    """A Sphinx that remembers the scripts that a page asks for, and who listens."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.listeners: list[object] = []
-
-    def add_js_file(self, name: str, **_: object) -> None:
-        self.asked.append(name)
-
-    def connect(self, _event: str, listener: object, **_: object) -> None:
-        self.listeners.append(listener)
-
-
-def test_the_book_sets_it_up_for_pages_with_a_view() -> None:
+def test_the_book_sets_it_up_for_pages_with_a_view():
     """Left out of the extension, a page asks cdnjs for the scripts."""
-    app = App()
-    bertviz.add_host(app, "p", "t", {"body": "<p>BertViz</p>"}, None)  # type: ignore[arg-type]
-    assert app.asked == []
-    view = {"body": published(html_of("head"))}
-    bertviz.add_host(app, "p", "t", view, None)  # type: ignore[arg-type]
-    assert app.asked == [HOST]
+    app = Mock()
+    for body in ("<p>BertViz</p>", published(html_of("head"))):
+        bertviz.add_host(app, "p", "t", {"body": body}, None)
+    assert app.mock_calls == [call.add_js_file(HOST, loading_method="defer")]
     assert "bertviz" in extension.PARTS
-    bertviz.setup(app)  # type: ignore[arg-type]
-    assert {bertviz.add_views, bertviz.drop_scripts, bertviz.add_host} == {
-        *app.listeners
-    }
+    bertviz.setup(app)
+    listeners = {each.args[1] for each in app.connect.mock_calls}
+    assert listeners == {bertviz.add_views, bertviz.drop_scripts, bertviz.add_host}

@@ -164,11 +164,8 @@ def png_is_the_svg_at_twice_its_size(data, svg, places):
 def csv_holds_the_rows_of_the_table(data, table):
     """Cell by cell, but for the sign that disarms a formula."""
     rows = list(csv.reader(io.StringIO(data, newline="")))
-    disarmed, shown = (
-        [[cell.removeprefix("'") for cell in row] for row in each]
-        for each in (rows, table)
-    )
-    assert disarmed == shown
+    disarmed = [[cell.removeprefix("'") for cell in row] for row in rows]
+    assert disarmed == [[cell.removeprefix("'") for cell in row] for row in table]
     assert len(rows) > 2, f"the data table must have two rows or more, got {rows[1:]}"
 
 

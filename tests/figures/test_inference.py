@@ -67,8 +67,9 @@ def page(tmp_path):
 
 def near(got, want, what=""):
     """No logit is further away than the tolerance, whatever its size."""
-    assert got.shape == want.shape, what
-    assert float((got - want).abs().max()) <= PAGE_TOLERANCE, what
+    torch.testing.assert_close(
+        got, want, rtol=0, atol=PAGE_TOLERANCE, msg=lambda error: f"{what}: {error}"
+    )
 
 
 def agree(page, model, prompts, what="", **job):

@@ -44,10 +44,10 @@ def test_a_model_travels_in_less_than_a_megabyte_and_says_what_it_is(name):
     assert sum(len(gzip.compress(text.encode())) for text in texts) <= ONE_MEGABYTE
     script = r'.*\["(.*)"\]=\[(\d+), "(.*)"\];\n'
     found = [re.fullmatch(script, text).groups() for text in texts]
-    assert [one[:2] for one in found] == [
-        (f"{name}-{n}", f"{len(texts)}") for n in range(len(texts))
-    ]
-    assert b"".join(base64.b64decode(one[2]) for one in found) == pack(name)
+    parts, counts, numbers = zip(*found, strict=True)
+    assert [*parts] == [f"{name}-{n}" for n in range(len(texts))]
+    assert {*counts} == {f"{len(texts)}"}
+    assert b"".join(map(base64.b64decode, numbers)) == pack(name)
     model, said = shipped(name), header(pack(name))
     assert said["name"] == name
     assert said["kind"] == type(model.model).__name__
@@ -55,17 +55,14 @@ def test_a_model_travels_in_less_than_a_megabyte_and_says_what_it_is(name):
     assert (said["tokenizer"] is None) == (model.tokenizer is None)
     tensors = said["tensors"].values()
     assert {one["type"] for one in tensors} - {KEPT.get(name)} == {"float32"}
-    assert all(
-        one[at] % 4 == 0 for one in tensors for at in {"values", "scale"} & one.keys()
-    )
+    places = [one.get(at, 0) for one in tensors for at in ("values", "scale")]
+    assert {place % 4 for place in places} == {0}
 
 
 @pytest.mark.nightly
 def test_another_process_packs_the_same_bytes():
-    code = (
-        "import sys; from transformer_book.figures.weights import pack;"
-        "sys.stdout.buffer.write(pack('manual-lm'))"
-    )
+    code = "import sys; from transformer_book.figures.weights import pack;"
+    code += "sys.stdout.buffer.write(pack('manual-lm'))"
     assert subprocess.check_output([sys.executable, "-c", code]) == pack("manual-lm")
 
 
@@ -89,12 +86,10 @@ def test_the_loss_of_accuracy_is_as_the_header_says():
     assert header(pack("induction-2"))["about"]["accuracy"] is None
     _, text = tasks.split_text(tasks.manual_text(tasks.manual_topics()))
     corpus = tasks.Corpus.of(text, found.tokenizer)
+    kinds = {"float32": found.model, "int8": dequantized(found.model)}
     measured = {
-        kept: evaluation.text(model, corpus=corpus, length=129)[said["measure"]]
-        for kept, model in (
-            ("float32", found.model),
-            ("int8", dequantized(found.model)),
-        )
+        kind: evaluation.text(model, corpus=corpus, length=129)[said["measure"]]
+        for kind, model in kinds.items()
     }
     assert said["float32"] == round(found.metrics[said["measure"]], 4)
     lost, said_lost = (one["int8"] - one["float32"] for one in (measured, said))
@@ -103,8 +98,7 @@ def test_the_loss_of_accuracy_is_as_the_header_says():
 
 
 def test_what_is_no_model_of_the_tower_is_refused():
-    refused = r"a model to pack must be one of .*got Linear"
-    with pytest.raises(ValueError, match=refused):
+    with pytest.raises(ValueError, match=r"to pack must be one of .*got Linear"):
         pack_model(torch.nn.Linear(2, 2))
     with pytest.raises(ValueError, match=r"the book's models are .*got 'nobody'"):
         pack("nobody")
@@ -123,19 +117,16 @@ def test_a_figure_hands_over_what_its_page_asks_for():
     assert b"".join(pieces) == pack("manual-lm")
     assert {len(piece) for piece in pieces[:-1]} == {PART}
     assert 0 < len(pieces[-1]) <= PART
-    assert [content for content, _ in sent] == [
-        {"weights": "manual-lm", "part": n, "of": len(pieces)}
-        for n in range(len(pieces))
-    ]
+    for n, (content, _) in enumerate(sent):
+        assert content == {"weights": "manual-lm", "part": n, "of": len(pieces)}
     sent.clear()
     for other in ({"ask": "lunch"}, {}, "text", None):
         serve(figure, other, [])
     assert sent == []
     serve(figure, {"ask": "weights", "model": "nobody"}, [])
     [(content, buffers)] = sent
-    assert content["weights"] == "nobody"
+    assert (content["weights"], buffers) == ("nobody", None)
     assert "the book's models are" in content["problem"]
-    assert buffers is None
     assert to_json(figure.state()) == before
 
 

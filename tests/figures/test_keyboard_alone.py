@@ -39,21 +39,11 @@ def changes(walker, stop):
 
 def switches(walker, what, *keys, start=False):
     """Turn on and off what the focus is on, or off and on; whether both were seen."""
-    node = walker.page.evaluate_handle(FOCUSED)
-    found = []
+    node, found = walker.page.evaluate_handle(FOCUSED), []
     for key in keys:
         walker.page.keyboard.press(key)
-        found.append(str(node.evaluate(f"node => node.{what}")).lower())
-    return found == [str(not start).lower(), str(start).lower()]
-
-
-def bears_its_ends(page):
-    """Whether the figure can be drawn at both ends of the slider with the focus."""
-    drawn = []
-    for key in ("Home", "End"):
-        page.keyboard.press(key)
-        drawn.append(page.evaluate(CAN_DRAW))
-    return all(drawn)
+        found.append(str(node.evaluate(f"node => node.{what}")).lower() == "true")
+    return found == [not start, start]
 
 
 def answers(walker, stop, example):
@@ -73,7 +63,9 @@ def answers(walker, stop, example):
         return True
     answered = changes(walker, stop)
     if stop.role == "slider":
-        answered &= bears_its_ends(walker.page)
+        for key in ("Home", "End"):
+            walker.page.keyboard.press(key)
+            answered &= walker.page.evaluate(CAN_DRAW)
     if stop.role == "radio":  # the arrow took the focus along: back, and out by Tab
         walker.page.keyboard.press("ArrowLeft")
     walker.put_back()
@@ -97,11 +89,6 @@ def test_tab_reaches_each_stop_in_order_and_each_answers(live, name, example):
     elif {"button Back", "button Step"} & {*walked}:
         for label in ("Back", "Step", "Back"):
             keeps_the_focus_when_it_goes_out(page, page.button(label))
-
-
-def test_all_kinds_of_controls_are_walked():
-    kinds = {stop.split()[0] for stops in STOPS.values() for stop in stops}
-    assert kinds >= {role.split()[0] for role in KEYS}
 
 
 TO_THE_END = """async (node) => {
@@ -136,15 +123,11 @@ SEEN = """() => {
   return boxes.every((box) => box.top >= 0 && box.bottom <= top); }"""
 
 
-@pytest.mark.parametrize(
-    ("figure", "stops"),
-    [
-        (KVCacheStepper(), 4),
-        (SamplingDesk(), 8),
-        (Translator(), 4),
-        (TrainScrub(frame=3), 3),
-    ],
-)
+SEEN_FROM = [(KVCacheStepper(), 4), (SamplingDesk(), 8)]
+SEEN_FROM += [(Translator(), 4), (TrainScrub(frame=3), 3)]
+
+
+@pytest.mark.parametrize(("figure", "stops"), SEEN_FROM)
 def test_the_picture_is_seen_above_the_sentence_from_each_control(live, figure, stops):
     before, after = ["<p>before</p>"] * 9, ["<p>after</p>"] * 60
     page = live(*before, figure, *after, width=1280, height=800)

@@ -7,20 +7,18 @@ pytestmark = pytest.mark.nightly
 METRICS = ("JSHeapUsedSize", "Nodes", "JSEventListeners")
 MOST_GROWTH = (250_000, 200, 20)
 """A quarter of a kB for each interaction, nodes and listeners."""
+DRAWS = ["Draw 1"] * 8 + ["Back", "Reset"]
 KEYS = ["ArrowRight", "ArrowDown", "Enter", "ArrowLeft", "Escape", "ArrowUp"]
-ROUNDS = {
-    "draws": ["Draw 1"] * 8 + ["Back", "Reset"],
-    "steps": ["Back"] * 3 + ["Step"] * 6 + ["Reset"],
-    "types": [*"The word", "clear", "Reset"],
-}
-"""Keys in the first grid; or buttons by their names, and letters for the text box."""
+STEPS = ["Back"] * 3 + ["Step"] * 6 + ["Reset"]
+TYPES = [*"The word", "clear", "Reset"]
 CASES = {
     **{(name, "keys"): KEYS for name in EXAMPLES},
-    ("sampling_desk", "draws"): ROUNDS["draws"],
-    ("sampling_desk", "types"): ROUNDS["types"],
-    ("kv_cache_stepper", "steps"): ROUNDS["steps"],
-    ("bpe_stepper", "types"): ROUNDS["types"],
+    ("sampling_desk", "draws"): DRAWS,
+    ("sampling_desk", "types"): TYPES,
+    ("kv_cache_stepper", "steps"): STEPS,
+    ("bpe_stepper", "types"): TYPES,
 }
+"""Keys in the first grid; or buttons by their names, and letters for the text box."""
 # Goes through a round again and again; how many different sentences were said.
 USE = """async ([round, count]) => {
   const root = document.querySelector(".tl-live").shadowRoot;

@@ -33,8 +33,7 @@ def test_a_bar_says_how_far_the_weights_are_that_all_figures_share(visit, put):
         assert box["width"] >= 48
         assert box["height"] >= 8
         line = figure.locator(".coming", has=page.locator("progress"))
-        told = f"Stored numbers, until the model {model} has loaded."
-        expect(line).to_contain_text(told)
+        expect(line).to_contain_text(f"numbers, until the model {model} has loaded.")
         assert page.said(nth) == said_of(makes[name])
     parts = [once_each(model) for model in set(MODELS.values())]
     for _ in parts:

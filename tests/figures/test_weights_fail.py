@@ -41,9 +41,8 @@ SPOILT = {
 def test_what_fails_is_said_until_it_comes_and_the_rest_lives(visit, put):
     page = visit()
     far = '<div style="height: 9000px"></div>'
-    makes = (SamplingDesk, SoftmaxMask, SamplingDesk)
-    first, second, third = (make().html() for make in makes)
-    html = put(first, second, far, third)
+    desk = SamplingDesk().html()
+    html = put(desk, SoftmaxMask().html(), far, desk)
     line = page.locator(".coming", has_text="Stored numbers: ").first
     again = line.get_by_role("button", name="Try again")
     for how, (part, reason, spoil) in SPOILT.items():

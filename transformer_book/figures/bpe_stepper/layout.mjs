@@ -327,8 +327,8 @@ export function learned({ step, tokens, half, room }) {
 export function curve({ steps, step, bytes, half }) {
   const [left, right] = [10 + SIGN * Math.max(3, String(bytes).length), half - 40];
   const end = steps.length - 1;
-  const x = scale([0, Math.max(1, end)], [left, right]);
-  const y = scale([0, Math.max(1, bytes)], [84, 12]);
+  const x = scale([0, end], [left, right]);
+  const y = scale([0, bytes], [84, 12]);
   const points = steps.map(({ size }, k) => [x(k), y(size)]);
   const [hereX, hereY] = points[step];
   const floor = y(0);
