@@ -22,6 +22,7 @@ def test_each_token_becomes_its_row_scaled_on_the_way_in_only():
     assert embedding.logits(torch.tensor([[1.0, 2.0]])).tolist() == [[2.0, 8.0, 14.0]]
     only = Embedding(1, 1)
     assert only(torch.tensor([0])).equal(only.weight)
+    assert only(torch.zeros(2, 0, dtype=torch.int64)).shape == (2, 0, 1)
 
 
 def test_rows_start_so_that_either_end_has_variance_one():

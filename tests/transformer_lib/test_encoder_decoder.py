@@ -72,6 +72,17 @@ def test_the_kernel_is_a_value_and_only_the_decoder_looks_across():
         assert block.cross.layer.attend is attention
 
 
+def test_source_and_target_have_rows_of_their_own_when_untied():
+    translator = model(EncoderDecoder, tiny(tied=False))
+    before = translator(SOURCE, TARGET)
+    for end in ENDS:
+        weight = translator.get_submodule(end).weight
+        weight.mul_(2)
+        assert not torch.allclose(translator(SOURCE, TARGET), before), end
+        weight.div_(2)
+    assert translator(SOURCE, TARGET).equal(before)
+
+
 def test_every_logit_depends_on_every_source_token():
     translator = model(EncoderDecoder, tiny(window=2))
     before = translator(SOURCE, TARGET)

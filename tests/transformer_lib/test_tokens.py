@@ -28,12 +28,8 @@ from transformer_book.tasks import number_words
 from transformer_lib.tokens import (
     GPT2_ALPHABET,
     Tokenizer,
-    apply_merges,
     bpe,
-    count_pairs,
     gpt2_tokenizer,
-    learn_merges,
-    merge,
     split_words,
 )
 
@@ -360,20 +356,6 @@ REORDERED = Tokenizer.train(MANUAL, 512, alphabet=GPT2_ALPHABET)
 
 PARTS = st.sampled_from([*MANUAL.split()[:99], *SPECIAL, " ", "  ", "\n", "\r\n", "é"])
 TEXTS = st.text() | st.lists(PARTS | st.text(max_size=3)).map("".join)
-# few letters: many pairs that overlap, many ties
-WORDS = st.lists(st.integers(0, 2), max_size=9).map(tuple)
-CORPORA = st.dictionaries(WORDS, st.integers(1, 3), max_size=8)
-
-
-def learned_slowly(counts, n_merges):
-    """Follow the definition: count everything afresh before every merge."""
-    merges = []
-    while len(merges) < n_merges and (pairs := count_pairs(counts)):
-        pair = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        merges.append(pair)
-        new_id = 255 + len(merges)
-        counts = {tuple(merge(word, pair, new_id)): n for word, n in counts.items()}
-    return merges
 
 
 @law
@@ -393,24 +375,6 @@ def test_any_ids_have_bytes(ids):
     joined = b"".join(TRAINED.token_bytes(one) for one in ids)
     assert TRAINED.decode_bytes(ids) == joined
     assert TRAINED.decode(ids) == joined.decode(errors="replace")
-
-
-@law
-@given(counts=CORPORA)
-def test_merges_are_learned_as_the_definition_says(counts):
-    slowly = learned_slowly(counts, 99)
-    assert learn_merges(counts, len(slowly)) == slowly
-
-
-@law
-@given(word=st.lists(st.integers(0, 2), max_size=40), counts=CORPORA)
-def test_encoding_a_word_repeats_what_training_did(word, counts):
-    merges = learned_slowly(counts, 9)
-    replayed = list(word)
-    for rank, pair in enumerate(merges):
-        replayed = merge(replayed, pair, 256 + rank)
-    new_ids = {pair: 256 + rank for rank, pair in enumerate(merges)}
-    assert apply_merges(word, new_ids) == replayed
 
 
 @law
