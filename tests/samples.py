@@ -33,7 +33,7 @@ def normal(
     seed: int, *shape: int, dtype: torch.dtype = torch.float32, device: str = "cpu"
 ) -> Tensor:
     """Draw on the CPU, so that every device and dtype starts from the same numbers."""
-    drawn = torch.randn(*shape, generator=seeded(seed), dtype=torch.float64)
+    drawn = torch.randn(shape, generator=seeded(seed), dtype=torch.float64)
     return drawn.to(device, dtype)
 
 

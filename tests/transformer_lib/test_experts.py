@@ -60,28 +60,14 @@ def test_all_at_once_equals_a_loop_over_tokens(choose, seed, shape, top_k):
     assert_same(experts, lambda x: one_by_one(experts, x), x)
 
 
-def test_one_expert_is_a_feed_forward_layer_and_so_are_equal_ones():
-    x = normal(0, 3, 4, 6, dtype=torch.float64)
-    single, three = layer(1, 1), layer(3, 2)
-    assert_near(single(x), single.experts[0](x))
-    for expert in three.experts[1:]:
-        expert.load_state_dict(three.experts[0].state_dict())
-    assert_near(three(x), three.experts[0](x))
-    assert isinstance(single.experts[0], SwiGLU)
-
-
-def test_weights_are_a_softmax_over_the_chosen_logits():
+def test_weights_are_a_softmax_of_the_chosen_logits_or_switch_s_of_all():
     best, experts = LOGITS.topk(2)
     got = route(LOGITS, 2)
-    assert got.experts.equal(experts)
     assert_near(got.weights, best.softmax(-1))
-    assert_near(got.probabilities, LOGITS.softmax(-1))
-
-
-def test_switch_weights_are_the_probabilities_themselves():
-    got = switch_route(LOGITS, 3)
-    assert got.experts.equal(route(LOGITS, 3).experts)
-    assert_near(got.weights, LOGITS.softmax(-1).topk(3).values)
+    for routing in (got, switch_route(LOGITS, 2)):
+        assert routing.experts.equal(experts)
+        assert_near(routing.probabilities, LOGITS.softmax(-1))
+    assert_near(routing.weights, LOGITS.softmax(-1).topk(2).values)
 
 
 def test_only_switch_weights_teach_a_router_of_one_expert():
@@ -90,16 +76,6 @@ def test_only_switch_weights_teach_a_router_of_one_expert():
         experts(normal(0, 9, 6, dtype=torch.float64)).square().sum().backward()
         largest = experts.router.weight.grad.abs().max()
         assert largest > 1e-3 if learns else largest < 1e-12
-
-
-def test_an_expert_that_no_token_chose_gets_no_gradient():
-    experts = layer(3, 1)
-    with torch.no_grad():
-        experts.router.weight.copy_(torch.eye(3, 6))
-    experts(torch.tensor([[9.0, 0, 1, 1, 1, 1]]).double()).sum().backward()
-    norms = [expert.down.weight.grad.norm() for expert in experts.experts]
-    assert norms[0] > 0
-    assert norms[1:] == [0, 0]
 
 
 def test_probabilities_have_float32_or_more():
@@ -118,12 +94,9 @@ def chosen(*experts, n_experts=4):
     return Routing(even, torch.ones(places.shape), places)
 
 
-def test_loads_are_shares_of_all_choices():
+def test_loads_are_shares_of_all_choices_and_the_loss_is_one_where_all_is_even():
     assert expert_load(chosen([0, 1], [0, 2])).tolist() == [0.5, 0.25, 0.25, 0]
     assert expert_load(chosen([[3], [3]])).tolist() == [0, 0, 0, 1]
-
-
-def test_the_loss_is_one_where_all_is_even_and_largest_where_one_takes_all():
     assert balance_loss(chosen([0], [1], [2], [3])) == 1
     logits = torch.tensor([[40.0, 0, 0, 0]]).expand(9, 4)
     assert_near(balance_loss(route(logits, 1)), torch.tensor(4.0))
@@ -135,29 +108,12 @@ def test_the_loss_is_hugging_face_s_over_top_k(seed, n_experts, top_k):
     logits = normal(seed, 11, n_experts)
 
     def theirs(logits):
-        return load_balancing_loss_func((logits,), n_experts, top_k)[None] / top_k
+        return load_balancing_loss_func((logits,), n_experts, top_k) / top_k
 
     def ours(logits):
-        return balance_loss(route(logits.view(1, 11, n_experts), top_k))[None]
+        return balance_loss(route(logits.view(1, 11, n_experts), top_k))
 
     assert_same(ours, theirs, logits)
-
-
-@pytest.mark.parametrize("top_k", [1, 2])
-def test_steps_against_the_loss_even_out_the_load(top_k):
-    x, experts = normal(1, 200, 6, dtype=torch.float64) + 1, layer(top_k=top_k)
-    loads = []
-    for _ in range(100):
-        with record_routing(experts) as record:
-            experts(x)
-        (gradient,) = torch.autograd.grad(
-            balance_loss(record[0]), experts.router.weight
-        )
-        loads.append(expert_load(record[0]).max())
-        with torch.no_grad():
-            experts.router.weight -= 0.1 * gradient
-    assert loads[0] > 0.3
-    assert loads[-1] < 0.25
 
 
 def decoder(**kind):
@@ -171,19 +127,14 @@ def decoder(**kind):
 def test_a_record_holds_each_layer_s_routing_and_changes_nothing():
     net, tokens = decoder(), draw_tokens(0, 2, 5)
     want = net(tokens)
+    with pytest.raises(ZeroDivisionError), record_routing(net):
+        1 / 0  # noqa: B018
     with record_routing(net) as record:
         assert net(tokens).equal(want)
     assert [len(routing.probabilities) for routing in record] == [10, 10]
     assert not record[0].probabilities.equal(record[1].probabilities)
     for block in net.stack.blocks:
         assert block.feed_forward.layer.route is route
-
-
-def test_routes_come_back_after_an_error():
-    net = decoder(route=switch_route)
-    with pytest.raises(ZeroDivisionError), record_routing(net):
-        1 / 0  # noqa: B018
-    assert net.stack.blocks[0].feed_forward.layer.route is switch_route
 
 
 TOP_K = "top_k must be from 1 to n_experts, got top_k={}, n_experts=5"

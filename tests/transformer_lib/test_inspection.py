@@ -97,10 +97,13 @@ def test_with_a_cache_the_latest_tokens_see_what_they_see_without(config):
 
 
 def test_weights_are_kept_before_dropout_and_dropout_stays_on():
-    net = Decoder(tiny(attention_dropout=0.5)).double()
-    quiet = net.eval()
-    with record_attention(quiet) as want:
-        quiet(TOKENS)
+    net = Decoder(tiny(attention_dropout=0.5)).double().eval()
+    with record_attention(net) as want:
+        net(TOKENS)
+        layer, heads = net.get_submodule(FIRST), 3 * [normal(0, 2, 4, 9, 4)]
+        # it drops nothing unless told to
+        assert layer.attend(*heads).equal(fused_attention(*heads))
+        net(TOKENS)
     net.train()
     torch.manual_seed(3)
     noisy = net(TOKENS)
@@ -109,24 +112,6 @@ def test_weights_are_kept_before_dropout_and_dropout_stays_on():
         assert net(TOKENS).equal(noisy)
     assert_near(record[FIRST], want[FIRST])
     assert not noisy.equal(net(TOKENS))
-
-
-def test_a_recorded_kernel_drops_nothing_unless_told_to():
-    layer = MultiHeadAttention(12, 4).double()
-    query, key, value = (normal(i, 2, 4, 9, 3, dtype=torch.float64) for i in range(3))
-    with record_attention(layer):
-        assert layer.attend(query, key, value).equal(fused_attention(query, key, value))
-
-
-def test_gradients_pass_a_recorded_layer_but_not_its_record():
-    net = Decoder(TINY).double()
-    net(TOKENS).sum().backward()
-    want = [p.grad.clone() for p in net.parameters()]
-    net.zero_grad()
-    with record_attention(net) as record:
-        net(TOKENS).sum().backward()
-    assert all(p.grad.equal(w) for p, w in zip(net.parameters(), want, strict=True))
-    assert not any(weights.requires_grad for weights in record.values())
 
 
 def silenced(net, heads):
@@ -141,30 +126,37 @@ def silenced(net, heads):
     return twin
 
 
-def test_an_ablated_head_is_one_that_nobody_hears():
+def test_gradients_pass_a_recorded_or_ablated_layer_but_not_the_record():
+    net = Decoder(TINY).double()
+    twin = silenced(net, {FIRST: [2]})
+    twin(TOKENS).sum().backward()
+    with record_attention(net) as record, ablate_heads(net, {FIRST: [2]}):
+        net(TOKENS).sum().backward()
+    assert not any(weights.requires_grad for weights in record.values())
+    unheard = slice(8, 12)  # the twin's zeros, which could still learn
+    twin.get_submodule(FIRST).out.weight.grad[:, unheard] = 0
+    for got, want in zip(net.parameters(), twin.parameters(), strict=True):
+        assert_near(got.grad, want.grad)
+
+
+def test_an_ablated_head_is_one_that_nobody_hears_and_still_looks():
     net = model(Decoder, tiny(n_kv_heads=2))
+    with record_attention(net) as want:
+        net(TOKENS)
     for heads in (
         {FIRST: [3, 1]},
         {SECOND: range(4)},
         {FIRST: [1], SECOND: [2]},
         {FIRST: []},
     ):
-        with ablate_heads(net, heads):
+        with ablate_heads(net, heads), record_attention(net) as inner:
             got = net(TOKENS)
+        with record_attention(net) as outer, ablate_heads(net, heads):
+            net(TOKENS)
         assert_near(got, silenced(net, heads)(TOKENS).detach())
         assert got.equal(net(TOKENS)) == (heads == {FIRST: []})
-
-
-def test_gradients_pass_an_ablated_layer():
-    net = Decoder(TINY).double()
-    twin = silenced(net, {FIRST: [2]})
-    twin(TOKENS).sum().backward()
-    with ablate_heads(net, {FIRST: [2]}):
-        net(TOKENS).sum().backward()
-    unheard = slice(8, 12)  # the twin's zeros, which could still learn
-    twin.get_submodule(FIRST).out.weight.grad[:, unheard] = 0
-    for got, want in zip(net.parameters(), twin.parameters(), strict=True):
-        assert_near(got.grad, want.grad)
+        for record in (inner, outer):
+            assert record[FIRST].equal(want[FIRST])
 
 
 def test_the_replacement_sees_only_the_chosen_heads_and_may_be_their_mean():
@@ -183,19 +175,6 @@ def test_the_replacement_sees_only_the_chosen_heads_and_may_be_their_mean():
     for head in (1, 3):
         outputs[:, head] = outputs[:, head].mean(dim=(0, 1))
     assert_near(got, layer.out(outputs.transpose(1, 2).flatten(2)))
-
-
-def test_an_ablated_head_still_looks():
-    net = model(Decoder, TINY)
-    with record_attention(net) as want:
-        net(TOKENS)
-    heads = {SECOND: [0, 2]}
-    with ablate_heads(net, heads), record_attention(net) as inner:
-        net(TOKENS)
-    with record_attention(net) as outer, ablate_heads(net, heads):
-        net(TOKENS)
-    assert inner[SECOND].equal(want[SECOND])
-    assert outer[SECOND].equal(want[SECOND])
 
 
 @pytest.mark.parametrize("residual", ["pre", "post"])
@@ -241,25 +220,17 @@ def test_weights_that_hold_no_answer_are_refused():
         BARE.induction_score(weights(4, 4), 1)
 
 
-def test_a_model_without_attention_is_refused():
+def test_other_models_and_heads_are_refused_before_anything_changes():
     message = "a model to inspect must contain MultiHeadAttention, got none in Linear"
     for look in (record_attention, lambda net: ablate_heads(net, {})):
         with refused(message), look(nn.Linear(2, 2)):
             pass
-
-
-def test_heads_that_do_not_exist_are_refused_before_anything_changes():
-    net = model(Decoder, TINY)
+    net, block = model(Decoder, TINY), "stack.blocks.0.attention"
+    names = rf"names of attention layers, \['stack.*'\], got \['{block}'\]"
+    numbers = rf"heads of {SECOND} must be from 0 to n_heads - 1 = 3, got \[1, 4\]"
     for heads, message in (
-        (
-            {"stack.blocks.0.attention": [0]},
-            r"heads are chosen by the names of attention layers, \['stack.*'\], "
-            r"got \['stack.blocks.0.attention'\]",
-        ),
-        (
-            {FIRST: [0], SECOND: [1, 4]},
-            rf"heads of {SECOND} must be from 0 to n_heads - 1 = 3, got \[1, 4\]",
-        ),
+        ({block: [0]}, names),
+        ({FIRST: [0], SECOND: [1, 4]}, numbers),
         ({FIRST: [-1]}, r"n_heads - 1 = 3, got \[-1\]"),
     ):
         with refused(message), ablate_heads(net, heads):
@@ -288,11 +259,6 @@ def traces(net):
     ]
 
 
-def as_before(net, before):
-    # not in an assert, whose words about all of a model would fill the screen
-    return traces(net) == before
-
-
 @law
 @given(net=decoders(), seed=SEEDS, length=LENGTHS)
 def test_looking_changes_nothing_even_with_an_error(net, seed, length):
@@ -303,7 +269,7 @@ def test_looking_changes_nothing_even_with_an_error(net, seed, length):
     assert logit_lens(net, tokens)[-1].equal(want)
     with ablate_heads(net, {SECOND: [0, 3]}):
         net(tokens)
-    assert as_before(net, before)
+    unchanged = traces(net) == before  # all of a model would fill the screen
     with (
         pytest.raises(ZeroDivisionError),
         record_attention(net),
@@ -312,6 +278,6 @@ def test_looking_changes_nothing_even_with_an_error(net, seed, length):
         net(tokens)
     with refused("tokens must be from 0"):
         logit_lens(net, tokens + 99)
-    assert as_before(net, before)
+    assert (unchanged, traces(net) == before) == (True, True)
     assert net(tokens).equal(want)
     assert list(record) == list(attention_layers(net))

@@ -7,12 +7,7 @@ from refusals import refused
 from samples import normal, without_hook
 
 from transformer_lib.attention import attention, fused_attention
-from transformer_lib.cache import LayerCache
-from transformer_lib.multihead import (
-    MultiHeadAttention,
-    merge_heads,
-    split_heads,
-)
+from transformer_lib.multihead import MultiHeadAttention, merge_heads, split_heads
 
 BARE = without_hook("transformer_lib/multihead")
 BARE_ATTENTION = without_hook("transformer_lib/attention").attention
@@ -68,26 +63,12 @@ def asked(mask=None, *, training=False):
     return recorder.asked
 
 
-def test_weights_are_dropped_in_training_only():
+def test_a_mask_reaches_the_kernel_as_it_is_and_dropout_in_training_only():
     assert asked(training=True)["dropout"] == 0.25
     assert asked(training=False)["dropout"] == 0.0
-
-
-def test_a_mask_reaches_the_kernel_as_it_is():
     masks = [torch.ones(s).bool() for s in ((5, 5), (3, 1, 1, 5), (3, 2, 5, 5))]
     for mask in (*masks, "causal", None):
         assert asked(mask)["mask"] is mask
-
-
-def test_queries_and_keys_are_turned_and_values_are_not():
-    x, store = normal(0, 1, 3, 4), LayerCache(1, 2, 3, 2)
-    layer = MultiHeadAttention(4, 2, attend=Recorder())
-    key, value = layer.keys_values(x)
-    layer(x, rotate=lambda heads: 2 * heads, cache=store)
-    assert layer.attend.asked["query"].equal(2 * split_heads(layer.query(x), 2))
-    assert layer.attend.asked["key"].equal(2 * key)
-    assert store.key.equal(2 * key)
-    assert store.value.equal(value)
 
 
 X, LAYER = torch.zeros(2, 3, 4), BARE.MultiHeadAttention

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from models import draw_tokens
 from refusals import refused
-from samples import law, normal, without_hook
+from samples import double, law, normal, without_hook
 from tolerances import ANGLE_TOLERANCE, assert_near
 from torch import nn
-from torch.autograd import gradcheck
 
 from transformer_lib.positions import (
     AlibiPositions,
@@ -51,11 +50,12 @@ def test_the_base_reaches_every_function(base):
     assert_near(embedded[0, 2:], want)
 
 
-def test_rotate_keeps_the_dtype():
+def test_every_kind_keeps_the_dtype():
     for dtype in (torch.float64, torch.float32, torch.bfloat16):
         x, positions = normal(0, 3, 4, dtype=dtype), torch.arange(3)
         assert apply_rotary(x, positions).dtype == dtype
         assert RotaryPositions().rotation(positions)(x).dtype == dtype
+        assert SinusoidalPositions().embed(x, positions).dtype == dtype
 
 
 def test_each_kind_opens_one_door_and_leaves_the_others_shut():
@@ -67,62 +67,39 @@ def test_each_kind_opens_one_door_and_leaves_the_others_shut():
         assert (kind.bias(positions, positions) is not None) == (name in SHIFTS), name
 
 
-def test_sinusoidal_adds_the_sinusoid_in_the_embedding_s_dtype():
-    x, positions = normal(0, 2, 5, 4, dtype=torch.bfloat16), torch.arange(5)
-    embedded = SinusoidalPositions().embed(x, positions)
-    assert embedded.equal(x + sinusoid(positions, 4).bfloat16())
-    alone = SinusoidalPositions().embed(torch.zeros(5, 4), positions)
-    assert alone.equal(sinusoid(positions, 4))
-
-
 def test_only_the_learned_kind_has_anything_to_train_or_to_store():
     for name, kind in KINDS.items():
         stored = set(kind.state_dict())
         assert stored == ({"table.weight"} if name == "learned" else set())
         assert {n for n, _ in kind.named_parameters()} == stored
     assert 0.01 < LearnedPositions(500, 40).table.weight.std() < 0.03
-
-
-def test_the_slopes_move_with_their_module():
-    holder = nn.ModuleList([AlibiPositions(2)]).double()
+    holder = nn.ModuleList([AlibiPositions(2)]).double()  # what is made moves along
     assert holder[0].slopes.dtype == torch.float64
-
-
-def test_a_scaling_may_stand_at_the_edge_of_its_rule():
-    edge = RotaryScaling(factor=1.0, low=0.1, high=0.2, trained_len=1)
-    assert_near(edge(frequencies(8)), frequencies(8))
 
 
 def test_a_scaling_slows_down_and_needs_a_range_and_a_length():
     numbers = {"factor": 8.0, "low": 1.0, "high": 4.0, "trained_len": 100}
-    message = (
-        "a rotary scaling needs factor >= 1, 0 < low < high and trained_len > 0, got "
-        r"RotaryScaling\(factor="
-    )
+    edge = {"factor": 1.0, "low": 0.1, "high": 0.2, "trained_len": 1}
+    assert_near(RotaryScaling(**edge)(frequencies(8)), frequencies(8))
+    message = "factor >= 1, 0 < low < high and trained_len > 0, got RotaryScaling"
     for wrong in ({"factor": 0.5}, {"low": 0.0}, {"low": 4.0}, {"trained_len": 0}):
         with refused(message):
             BARE.RotaryScaling(**{**numbers, **wrong})
 
 
-def learned_row(position):
-    return BARE.LearnedPositions(4, 2).embed(
-        torch.zeros(3, 2), torch.tensor([0, position, 1])
-    )
-
-
 X, P = torch.zeros(2, 4), torch.arange(2)
+EVEN = "the width must be a positive even number, got"
+ROWS = "positions must be from 0 to max_len - 1 = 3, got"
+LEARNED = BARE.LearnedPositions(4, 4)
 REFUSED = {
-    "the width must be a positive even number, got 5": lambda: BARE.frequencies(5),
-    "the width must be a positive even number, got 0": lambda: BARE.sinusoid(P, 0),
-    "the width must be a positive even number, got 3": (
-        lambda: BARE.apply_rotary(X[:, :3], P)
-    ),
+    f"{EVEN} 5": lambda: BARE.frequencies(5),
+    f"{EVEN} 0": lambda: BARE.sinusoid(P, 0),
+    f"{EVEN} 3": lambda: BARE.apply_rotary(X[:, :3], P),
     "base must be above 0, got 0.0": lambda: BARE.frequencies(4, base=0.0),
     "base must be above 0, got -1.0": lambda: BARE.apply_rotary(X, P, base=-1.0),
     "n_heads must be at least 1, got 0": lambda: BARE.AlibiPositions(0),
-    "positions must be from 0 to max_len - 1 = 3, got 4; "
-    "build the table with a larger max_len": lambda: learned_row(4),
-    "positions must be from 0 to max_len - 1 = 3, got -1": lambda: learned_row(-1),
+    f"{ROWS} 4; build the table with a larger": lambda: LEARNED.embed(X, P + 3),
+    f"{ROWS} -1": lambda: LEARNED.embed(X, P - 1),
 }
 
 
@@ -140,11 +117,9 @@ def test_sinusoid_is_the_formula_of_section_3_5(d_model):
 
     positions = [-3, 0, 1, 2, 17, 63]
     want = [[wave(p, column) for column in range(d_model)] for p in positions]
-    exact = sinusoid(torch.tensor(positions).double(), d_model)
-    assert_near(exact, torch.tensor(want, dtype=torch.float64))
-    assert_near(
-        sinusoid(torch.tensor(positions), d_model), torch.tensor(want), ANGLE_TOLERANCE
-    )
+    assert_near(sinusoid(double(positions), d_model), double(want))
+    single = sinusoid(torch.tensor(positions), d_model)
+    assert_near(single, torch.tensor(want), ANGLE_TOLERANCE)
 
 
 def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
@@ -162,13 +137,13 @@ def test_rotate_is_the_paper_s_rotation_with_the_dimensions_in_another_order():
 
 SEEDS = st.integers(0, 2**31)
 LENGTHS = st.integers(1, 10)
-EVEN = st.integers(1, 6).map(lambda half: 2 * half)
+WIDTHS = st.integers(1, 6).map(lambda half: 2 * half)
 MOVES = st.integers(0, 1000)
 BASES = st.sampled_from([10_000.0, 500_000.0, 10.0])
 
 
 @law
-@given(seed=SEEDS, length=LENGTHS, width=EVEN, shift=MOVES, base=BASES)
+@given(seed=SEEDS, length=LENGTHS, width=WIDTHS, shift=MOVES, base=BASES)
 def test_rotated_scores_depend_on_differences_only(seed, length, width, shift, base):
     query, key = normal(seed, 2, 3, length, width, dtype=torch.float64)
     # positions in float64, so that their angles are float64 too
@@ -184,11 +159,8 @@ def test_rotated_scores_depend_on_differences_only(seed, length, width, shift, b
 @law
 @given(seed=SEEDS, length=LENGTHS, n_heads=st.integers(1, 12), shift=MOVES)
 def test_alibi_depends_on_the_distance_only(seed, length, n_heads, shift):
-    kind, at, there = (
-        AlibiPositions(n_heads),
-        draw_tokens(seed, length),
-        torch.arange(5),
-    )
+    at, there = draw_tokens(seed, length), torch.arange(5)
+    kind = AlibiPositions(n_heads)
     bias = kind.bias(at, there)
     assert kind.bias(at + shift, there + shift).equal(bias)
     assert kind.bias(there, at).equal(bias.mT)
@@ -204,8 +176,3 @@ def test_alibi_slopes_fall_by_one_factor_down_to_two_to_the_minus_eight(n_heads)
     factors = slopes / torch.cat((torch.ones(1), slopes[:-1]))
     assert slopes[-1] == 2**-8
     assert_near(factors, torch.full_like(factors, 2 ** (-8 / n_heads)))
-
-
-def test_gradients_of_fractional_positions_equal_finite_differences():
-    positions = normal(0, 3, dtype=torch.float64).requires_grad_()
-    assert gradcheck(lambda p: sinusoid(p, 4), positions)

@@ -83,12 +83,12 @@ def test_samples_have_the_stated_frequencies_and_no_cut_token_is_among_them():
     assert excess < 16.27  # the chi-square of 3 degrees passes this once in 1000
 
 
-@pytest.mark.parametrize("number", [0.0, 1 - 2**-53], ids=["least", "largest"])
-def test_the_extreme_numbers_hit_no_cut_token(number, monkeypatch):
-    full = partial(torch.full, fill_value=number, dtype=torch.float64)
-    monkeypatch.setattr(torch, "rand", lambda *shape, **_: full(shape))
+def test_the_extreme_numbers_hit_no_cut_token(monkeypatch):
     logits = torch.tensor([[-torch.inf, 0.3, -torch.inf, 0.1, 0.2, -torch.inf]])
-    assert sample(logits).item() == (4 if number == 0 else 1)
+    for number, token in ((0.0, 4), (1 - 2**-53, 1)):
+        drawn = torch.full((1, 1), number, dtype=torch.float64)
+        monkeypatch.setattr(torch, "rand", lambda *_, drawn=drawn, **__: drawn)
+        assert sample(logits).item() == token
 
 
 def test_large_logits_do_not_overflow():
@@ -96,20 +96,18 @@ def test_large_logits_do_not_overflow():
     assert sample(torch.tensor([[-1e30, -3e30, -2e30]]), seeded(0)).item() == 0
 
 
-def test_a_row_with_its_own_generator_ignores_its_mates():
+def test_a_row_follows_its_own_generator_or_one_for_all_or_the_global_one():
     logits = normal(0, 4, 50)
     together = sample(logits, [seeded(i) for i in range(4)])
     alone = [sample(logits[i : i + 1], seeded(i)).item() for i in range(4)]
     assert together.tolist() == alone
     assert len(set(alone)) > 1
-
-
-def test_a_seed_decides_and_without_a_generator_the_global_one_is_used():
-    logits = normal(0, 30, 50)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
         assert sample(logits).equal(sample(logits, seeded(5)))
     assert not sample(logits, seeded(5)).equal(sample(logits, seeded(6)))
+    with refused("one generator for all rows or one per row, got 2 for 4 rows"):
+        sample(logits, [seeded(0), seeded(1)])
 
 
 def test_a_setting_out_of_range_is_refused():
@@ -142,11 +140,6 @@ def test_a_row_without_a_finite_peak_is_refused():
     ):
         with refused(f"the largest logit of each row must be finite, got {got}"):
             choose(logits)
-
-
-def test_generators_for_other_rows_are_refused():
-    with refused("one generator for all rows or one per row, got 2 for 3 rows"):
-        sample(LOGITS.expand(3, 4), [seeded(0), seeded(1)])
 
 
 PROMPTS = torch.tensor([[3, 1, 4, 1], [5, 9, 2, 6]])
@@ -272,10 +265,6 @@ def test_pad_left():
         pad_left([[1, 2], []])
 
 
-def test_a_text_may_fill_the_model():
-    assert len(texts(generate(model(), PROMPTS, max_new_tokens=36))[0]) == 36
-
-
 TARGETS = {"start_id": 1, "end_id": 2}
 WAYS = {
     generate: (Decoder, {}),
@@ -294,12 +283,9 @@ def test_what_does_not_fit_is_refused_before_the_first_token(way):
         with refused(message):
             way(net, texts, lengths, **{"max_new_tokens": 3, **settings, **changes})
 
-    for empty in (PROMPTS[:, :0], PROMPTS[:0]):
-        shape = re.escape(str(tuple(empty.shape)))
-        refuse(
-            f"needs sequences of at least one token, got a batch of shape {shape}",
-            empty,
-        )
+    empty = "needs sequences of at least one token, got a batch of shape"
+    refuse(rf"{empty} \(2, 0\)", PROMPTS[:, :0])
+    refuse(rf"{empty} \(0, 4\)", PROMPTS[:0])
     ids = "ids must be from 0 to vocab_size - 1 = 12, got "
     refuse(f"{ids}largest id 17", PROMPTS + 8)
     refuse(f"{ids}least id -1", PROMPTS - 2)
@@ -309,39 +295,30 @@ def test_what_does_not_fit_is_refused_before_the_first_token(way):
     for lengths in ([0, 4], [4, 5]):
         message = f"lengths must be from 1 to the width 4 of the batch, got {lengths}"
         refuse(re.escape(message), lengths=torch.tensor(lengths))
+    with refused(r"one length per sequence, got lengths of shape \(1,\) for 2 seq"):
+        check_prompts(SMALL, PROMPTS, torch.tensor([4]), 1)
     n_read = 4 if family is Decoder else 1
-    long = (
-        rf"prompt and new tokens must fit max_len=40, got {n_read} \+ {41 - n_read}; "
-    )
-    refuse(f"{long}shorten them, or build", max_new_tokens=41 - n_read)
+    long = rf"prompt and new tokens must fit max_len=40, got {n_read} \+ {41 - n_read}"
+    refuse(f"{long}; shorten them, or build", max_new_tokens=41 - n_read)
+    way(net, PROMPTS, **settings, max_new_tokens=40 - n_read)
     if family is EncoderDecoder:
         refuse(f"{ids}start id 99", start_id=99)
         source = torch.zeros(1, 41, dtype=torch.int64)
         refuse("a source must fit max_len=40, got 41 tokens", source)
 
 
-def test_one_length_for_two_texts_is_refused():
-    with refused(
-        r"one length per sequence, got lengths of shape \(1,\) for 2 sequences"
-    ):
-        check_prompts(SMALL, PROMPTS, torch.tensor([4]), 1)
-
-
-def test_a_choice_that_is_no_token_per_row_is_refused():
+def test_a_choice_that_is_no_token_per_row_and_a_broken_model_are_refused():
     for choose in (torch.argmax, lambda logits: logits.amax(-1)):
         steps = generate(model(), PROMPTS, max_new_tokens=3, choose=choose)
         with refused("choose must return one token id per row"):
             next(steps)
-
-
-def test_a_broken_model_is_refused_in_words():
     with refused("the largest logit of each row must be finite, got nan"):
         next(generate(broken_model(), PROMPTS, max_new_tokens=3))
     with refused("the largest logit of each row must be finite, got nan"):
         beam_search(broken_model(), PROMPTS, width=2, max_new_tokens=2)
 
 
-def test_matrices_column_by_column_keep_numbers_ties_and_texts(tmp_path):
+def test_only_matrices_turn_and_keep_numbers_ties_and_texts(tmp_path):
     torch.manual_seed(0)
     before = Decoder(tiny(bias=True)).eval()
     torch.manual_seed(0)
@@ -359,12 +336,8 @@ def test_matrices_column_by_column_keep_numbers_ties_and_texts(tmp_path):
     again, _ = load_model(tmp_path / "model")
     for mine, loaded in zip(after.parameters(), again.parameters(), strict=True):
         assert mine.equal(loaded)
-
-
-def test_other_shapes_are_left_alone():
     net = nn.Conv1d(2, 3, 4)
-    want = net.weight.stride()
-    assert column_major(net).weight.stride() == want
+    assert net.weight.stride() == column_major(net).weight.stride() == (8, 4, 1)
 
 
 SIZES = {"vocab_size": 4, "d_model": 8, "n_layers": 1, "d_ff": 8, "max_len": 16}
@@ -374,19 +347,13 @@ ALL = torch.tensor(list(product(range(4), repeat=N)))
 WIDE = len(ALL)
 
 
-def test_a_step_takes_the_best_of_all_extensions():
+def test_a_step_takes_the_best_of_all_extensions_in_float32():
     scores, logits = normal(0, 2, 3), normal(1, 2, 3, 5, dtype=torch.bfloat16)
-    for width, row in product((1, 4, 15, 99), range(2)):
+    longer = (scores[..., None] + logits.float().log_softmax(-1)).flatten(1)
+    for width in (4, 99):
         best, beams, tokens = beam_step(scores, logits, width)
-        log_p = logits[row].float().log_softmax(-1)
-        longer = [
-            (float(scores[row, beam] + log_p[beam, token]), beam, token)
-            for beam, token in product(range(3), range(5))
-        ]
-        want, from_beams, added = zip(*sorted(longer)[::-1][:width], strict=True)
-        assert_near(best[row], torch.tensor(want))
-        assert beams[row].tolist() == list(from_beams)
-        assert tokens[row].tolist() == list(added)
+        assert_near(best, longer.sort(descending=True).values[:, :width])
+        assert_near(longer.gather(1, 5 * beams + tokens), best)
 
 
 @torch.no_grad()
@@ -453,7 +420,7 @@ def searched_slowly(decoder, width, n):
 
 
 # a lost place would show
-@pytest.mark.parametrize(("seed", "width"), [(7, 2), (33, 2), (19, 3), (45, 3)])
+@pytest.mark.parametrize(("seed", "width"), [(7, 2), (19, 3)])
 def test_an_ended_text_leaves_its_place_in_the_beam(seed, width):
     decoder = model(seed=seed, **SIZES | {"vocab_size": 6})
     settings = {"max_new_tokens": 6, "alpha": 2.0, "end_id": END}
@@ -484,16 +451,10 @@ def test_it_stops_when_no_text_can_still_win():
         beam_search(decoder, torch.tensor([PROMPT]), **options)
         n_read.append(len(calls))
     assert min(n_read) < 9
-    assert max(n_read) <= 9
 
 
-def test_length_penalty():
+def test_the_penalty_of_length_and_what_cannot_be_searched():
     assert length_penalty(7, 0.5) == math.sqrt(2)
-    assert length_penalty(1, 0.6) == 1
-    assert length_penalty(40, 0.0) == 1
-
-
-def test_what_cannot_be_searched_is_refused():
     prompts, options = torch.tensor([PROMPT]), {"width": 2, "max_new_tokens": 2}
     with refused("a beam needs a width of at least 1, got 0"):
         beam_search(model(), prompts, **options | {"width": 0})

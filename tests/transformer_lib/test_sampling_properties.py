@@ -8,19 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampled import model as small_model
 from sampled import texts
-from samples import law, seeded
+from samples import law
 from tolerances import assert_near
 
 from transformer_lib.decoder import Decoder
-from transformer_lib.encoder_decoder import EncoderDecoder
 from transformer_lib.sampling import (
     beam_search,
     filter_logits,
     generate,
     length_penalty,
     pad_left,
-    sample,
-    translate,
 )
 
 SEEDS = st.integers(0, 2**31)
@@ -91,25 +88,6 @@ PROMPTS = st.lists(st.lists(TOKENS, min_size=1, max_size=9), min_size=1, max_siz
 NEW = st.integers(1, 8)
 
 
-def drawing(seeds):
-    """Return a choice in which each row has its own chances."""
-    generators = [*map(seeded, seeds)]
-    return lambda logits: sample(filter_logits(logits, top_p=0.9), generators)
-
-
-@few
-@given(decoder=MODELS, prompts=PROMPTS, n=NEW, pad_id=TOKENS)
-def test_any_batch_equals_its_texts_one_by_one(decoder, prompts, n, pad_id):
-    def written(rows, seeds):
-        batch = pad_left(rows, pad_id)
-        choose = drawing(seeds)
-        return texts(generate(decoder, *batch, max_new_tokens=n, choose=choose))
-
-    together = written(prompts, range(len(prompts)))
-    alone = [written([prompt], [row])[0] for row, prompt in enumerate(prompts)]
-    assert together == alone
-
-
 def read_again(decoder, prompt, new):
     """Return the logits of each new token, read in one pass without a cache."""
     with torch.no_grad():
@@ -135,18 +113,6 @@ def test_generation_equals_reading_everything_again(kind, seed, prompts, n):
 
 
 @few
-@given(decoder=MODELS, prompts=PROMPTS, n=NEW, end_id=TOKENS, pad_id=TOKENS)
-def test_an_end_only_cuts_and_padding_fills_up(decoder, prompts, n, end_id, pad_id):
-    options = {"max_new_tokens": n, "pad_id": pad_id}
-    whole = texts(generate(decoder, *pad_left(prompts), **options))
-    steps = generate(decoder, *pad_left(prompts), **options, end_id=end_id)
-    for row, cut in zip(whole, texts(steps), strict=True):
-        n_real = row.index(end_id) + 1 if end_id in row else n
-        assert cut == (row[:n_real] + [pad_id] * n)[: len(cut)]
-        assert len(cut) >= n_real
-
-
-@few
 @given(
     decoder=MODELS,
     prompts=PROMPTS,
@@ -168,15 +134,3 @@ def test_any_batch_of_beams_equals_its_beams_one_by_one(
         want = log_p.gather(1, alone.tokens.T).sum() / length_penalty(n_alone, 0.6)
         for found in (alone.scores[0], together.scores[row]):
             assert_near(found.float(), want.float())  # so caches move with the beams
-
-
-@few
-@given(seed=st.integers(0, 3), sources=PROMPTS, n=NEW)
-def test_any_batch_of_sources_equals_its_sources_one_by_one(seed, sources, n):
-    full = model("old", seed, EncoderDecoder)
-    options = {"start_id": 1, "end_id": 2, "max_new_tokens": n}
-    padded, lengths = pad_left([source[::-1] for source in sources])
-    together = texts(translate(full, padded.flip(1), lengths, **options))
-    for row, source in enumerate(sources):
-        alone = texts(translate(full, torch.tensor([source]), **options))[0]
-        assert together[row] == alone + [0] * (len(together[row]) - len(alone))

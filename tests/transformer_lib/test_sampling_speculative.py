@@ -50,16 +50,12 @@ def alone(**settings):
     return texts(generate(model(), PROMPT, max_new_tokens=18, **settings))[0]
 
 
-def other_kind():
-    return model(seed=2, positions="learned", n_layers=1, d_model=8)
-
-
 DRAFTS = {
     "a stranger": (lambda: model(seed=1), 3, Int8Cache),
     "a relative": (relative, 4, LayerCache),
     "a relative, eight bits": (relative, 3, Int8Cache),
     "a relative, one by one": (relative, 1, LayerCache),
-    "another kind": (other_kind, 4, LayerCache),
+    "another kind": (lambda: model(positions="learned", d_model=8), 4, LayerCache),
 }
 
 
@@ -74,12 +70,6 @@ def test_a_perfect_draft_is_always_accepted():
     for rule in (COLD, filter_logits, partial(filter_logits, top_p=0.7)):
         chunks = written(model(), max_new_tokens=23, rule=rule)
         assert [len(chunk) for chunk in chunks] == [5, 5, 5, 5, 3]
-
-
-def test_a_better_draft_saves_passes():
-    drafts = (model(), relative(), model(seed=1))
-    best, better, worst = (len(written(draft, rule=COLD)) for draft in drafts)
-    assert best < better < worst
 
 
 def test_each_pass_of_the_target_is_one_chunk():
@@ -182,26 +172,15 @@ def test_both_models_get_their_modes_back():
     assert all(part.training for part in [*target.modules(), *draft.modules()])
 
 
+IDS = "from 0 to vocab_size - 1 = 12, got"
 REFUSED = [
     ({"n_draft": 0}, "n_draft must be at least 1, got 0"),
-    (
-        {"prompt": PROMPT.expand(2, 4)},
-        "speculative decoding takes one prompt, got 2; the sequences of a batch would",
-    ),
-    (
-        {"draft": model(vocab_size=14)},
-        "target and draft must share one vocabulary, got vocab_size=13 and 14",
-    ),
-    (
-        {"draft": model(window=4)},
-        r"target and draft must keep every token, .* windows \(None, 4\)",
-    ),
-    (
-        {"draft": model(max_len=8)},
-        r"prompt and new tokens must fit max_len=8, got 4 \+ 5",
-    ),
-    ({"end_id": 13}, "from 0 to vocab_size - 1 = 12, got end id 13"),
-    ({"prompt": PROMPT + 10}, "from 0 to vocab_size - 1 = 12, got largest id 14"),
+    ({"prompt": PROMPT.expand(2, 4)}, "takes one prompt, got 2; the sequences of a"),
+    ({"draft": model(vocab_size=14)}, "share one .* vocab_size=13 and 14"),
+    ({"draft": model(window=4)}, r"must keep every token, .* windows \(None, 4\)"),
+    ({"draft": model(max_len=8)}, r"new tokens must fit max_len=8, got 4 \+ 5"),
+    ({"end_id": 13}, f"{IDS} end id 13"),
+    ({"prompt": PROMPT + 10}, f"{IDS} largest id 14"),
 ]
 
 

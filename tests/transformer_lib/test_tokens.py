@@ -8,6 +8,7 @@ import random
 import sys
 import tempfile
 import unicodedata
+from functools import cache
 from pathlib import Path
 from pydoc_data.topics import topics
 
@@ -19,7 +20,6 @@ from hypothesis import strategies as st
 from refusals import refused
 from samples import law, without_hook
 from tokenizers import Tokenizer as Peer
-from tokenizers import decoders
 from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
@@ -28,12 +28,8 @@ from transformer_book.tasks import number_words
 from transformer_lib.tokens import (
     GPT2_ALPHABET,
     Tokenizer,
-    apply_merges,
     bpe,
-    count_pairs,
     gpt2_tokenizer,
-    learn_merges,
-    merge,
     split_words,
 )
 
@@ -46,26 +42,22 @@ ABC = Tokenizer(((A, B), (256, C)), ("<start>", "<end>"))
 def test_a_tokenizer_by_hand():
     assert ABC.encode("abc cab ab") == [257, 32, C, 256, 32, 256]
     assert ABC.decode([257, 32, 256, 259]) == "abc ab<end>"
+    assert ABC.encode("<end>") == [*b"<end>"]
     assert ABC.token_bytes(257) == b"abc"
     assert ABC.special_ids == {"<start>": 258, "<end>": 259}
     special = "special_tokens=('<start>', '<end>')"
     assert repr(ABC) == f"Tokenizer(vocab_size=260, {special})"
-
-
-def test_training_may_learn_nothing():
     assert Tokenizer.train("x", 257, special_tokens=("<end>",)).merges == ()
 
 
 def test_a_tokenizer_is_a_value():
-    again = Tokenizer(ABC.merges, ABC.special_tokens)
-    assert again == ABC
-    assert hash(again) == hash(ABC)
-    assert again != Tokenizer(ABC.merges)
     with pytest.raises(AttributeError):
         ABC.merges = ()
+    assert ABC.encode("abcabd") == [257, 256, ord("d")]
     for twin in (copy.deepcopy(ABC), pickle.loads(pickle.dumps(ABC))):
-        assert twin == ABC
-        assert twin.encode("abcabd") == ABC.encode("abcabd") == [257, 256, ord("d")]
+        assert hash(twin) == hash(ABC)
+        assert twin == ABC != Tokenizer(ABC.merges)
+        assert twin.encode("abcabd") == ABC.encode("abcabd")
 
 
 def test_words_are_worked_out_once(monkeypatch):
@@ -82,10 +74,9 @@ def test_words_are_worked_out_once(monkeypatch):
 def test_the_memory_of_words_is_bounded(monkeypatch):
     monkeypatch.setattr(bpe, "MOST_WORDS", 3)
     monkeypatch.setattr(bpe, "LONGEST_WORD", 4)
-    memory = bpe.WordIds(bytes(range(256)), {(A, B): 256})
+    memory = bpe.WordIds(bytes(range(256)), {})
     for word in ("ab", "ba", "abca", "abcde", "b", "ab"):
-        want = list(word.replace("ab", "\u0100").encode("utf-16-le")[::2])
-        assert [one % 256 for one in memory[word]] == want
+        assert memory[word] == list(word.encode())
         assert len(memory) <= 3
     assert set(memory) == {"ab", "b"}
 
@@ -106,51 +97,29 @@ def test_training_is_the_same_in_every_process_and_needs_no_torch():
     assert merges.count("(") == 145
 
 
-def test_a_file_brings_the_tokenizer_back(tmp_path):
+def test_a_file_says_all_and_is_replaced_only_by_a_whole_one(tmp_path, monkeypatch):
     path = tmp_path / "tokens.json"
     ABC.save(path)
-    assert Tokenizer.load(path) == ABC
     assert json.loads(path.read_text("ascii")) == {
         "format": "byte-level BPE, version 1",
         "merges": [[A, B], [256, C]],
         "special_tokens": ["<start>", "<end>"],
         "alphabet": list(range(256)),
     }
-    gpt2_tokenizer("Ġ t").save(str(path))
-    assert Tokenizer.load(str(path)) == gpt2_tokenizer("Ġ t")
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_new_file_replaces_the_old_one_only_when_it_is_whole(tmp_path, monkeypatch):
-    path, seen = tmp_path / "tokens.json", []
-    ABC.save(path)
-
-    def full(source, target):
-        seen.append((Path(source).parent, Tokenizer.load(source)))
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr(os, "replace", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
         Tokenizer(()).save(path)
-    assert seen == [(tmp_path, Tokenizer(()))]
     assert Tokenizer.load(path) == ABC
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_texts_that_cannot_be_read_are_refused():
+def test_what_cannot_be_read_or_learned_is_refused():
     with refused("the text must be a str, got bytes"):
         without_hook("transformer_lib/tokens/bpe").split_words(b"abc")
-    with refused(
-        r"a text must not hold a lone surrogate \(half a character\), got "
-        r"'\\ud800' at index 2; mend it by text\.encode\('utf-16', 'surrogatepass'\)"
-        r"\.decode\('utf-16', 'replace'\)"
-    ):
+    half = r"a text must not hold a lone surrogate \(half a character\), got "
+    mend = r"text\.encode\('utf-16', 'surrogatepass'\)\.decode\('utf-16', 'replace'\)"
+    with refused(rf"{half}'\\ud800' at index 2; mend it by {mend}"):
         ABC.encode("ab\ud800c")
-
-
-def test_what_cannot_be_learned_is_refused():
-    with refused(r"a text must not hold a lone surrogate .*, got '\\udfff' at index 0"):
-        Tokenizer.train("\udfff", 256)
     with refused("there must be a text to learn from, got an empty one"):
         Tokenizer.train("", 300)
     with refused("must hold enough pairs for 44 merges, got pairs for 3; pass more"):
@@ -165,34 +134,28 @@ def test_what_cannot_be_learned_is_refused():
 def test_tokens_that_are_not_there_are_refused():
     with refused(r"the name must be one of \('<start>', '<end>'\), got '<pad>'"):
         ABC.special("<pad>")
-    ids = "ids must be integers from 0 to"
-    with refused(f"{ids} 259, got 260; a tensor becomes"):
-        ABC.decode([97, 260])
-    with refused(f"{ids} 259, got -1"):
-        ABC.decode_bytes([-1])
-    with refused(f"{ids} 259, got 1000"):
-        ABC.token_bytes(1000)
+    ids = "ids must be integers from 0 to 259, got"
     for wrong, got in (
-        (
-            torch.tensor([97]),
-            r"tensor\(97\); a tensor becomes a list of them by tokens",
-        ),
+        ([97, 260], "260; a tensor becomes a list of them by tokens"),
+        ([-1], "-1"),
+        (torch.tensor([97]), r"tensor\(97\)"),
         ([[97]], "unhashable type"),
         (97, "'int' object is not iterable"),
     ):
-        with refused(f"{ids} 255, got {got}"):
-            BARE(()).decode(wrong)
+        with refused(f"{ids} {got}"):
+            BARE(ABC.merges, ABC.special_tokens).decode(wrong)
 
 
 def test_other_lines_than_those_of_gpt2_are_refused():
     message = "each line must hold two known tokens with a space between, got "
-    with refused(f"{message}'ab €' in line 3"):
-        gpt2_tokenizer("#version: 0.2\na b\nab €")
-    with refused(f"{message}'ab c' in line 1"):
-        gpt2_tokenizer("ab c\na b")
-    for line in ("a b c", "a"):
-        with refused(f"{message}'{line}' in line 1"):
-            gpt2_tokenizer(line)
+    for lines, got in (
+        ("#version: 0.2\na b\nab €", "'ab €' in line 3"),
+        ("ab c\na b", "'ab c' in line 1"),
+        ("a b c", "'a b c' in line 1"),
+        ("a", "'a' in line 1"),
+    ):
+        with refused(f"{message}{got}"):
+            gpt2_tokenizer(lines)
 
 
 ABC_TWICE = [[97, 98], [98, 99], [256, 99], [97, 257]]
@@ -246,15 +209,9 @@ def test_a_wrong_file_is_refused(tmp_path):
             assert "a tokenizer must keep its rules: " in said
 
 
-def test_a_merge_is_a_tuple_and_nothing_like_one():
-    for pair in ([A, B], {A, B}, 7, None):
-        with refused("merge 1 must join two ids below 257, got"):
-            BARE(((A, B), pair))
-
-
 def test_all_that_is_wrong_is_listed():
     with refused("a tokenizer must keep its rules") as caught:
-        BARE(((1, 999), (1, 2), (3,)), ("",), ())
+        BARE(((1, 999), (1, 2), [3, 4]), ("",), ())
     found = str(caught.value).removeprefix("a tokenizer must keep its rules: ")
     subjects = [complaint.partition(" must ")[0] for complaint in found.split("; ")]
     assert subjects == ["the alphabet", "special tokens", "merge 0", "merge 2"]
@@ -264,27 +221,22 @@ def test_all_that_is_wrong_is_listed():
 
 
 ONLY = "a tokenizer file must hold format, merges, special_tokens, alphabet and "
+NO_JSON = "a tokenizer file must be JSON, got .*"
 NO_TOKENIZERS = [
-    ("{", "a tokenizer file must be JSON, got .*Expecting property name"),
-    (b"\xff\xfe", "a tokenizer file must be JSON, got .*utf-8"),
-    ("[" * 100_000, "a tokenizer file must be JSON, got .*recursion"),
+    ("{", f"{NO_JSON}Expecting property name"),
+    ("\xff\xfe", f"{NO_JSON}utf-8"),
+    ("[" * 100_000, f"{NO_JSON}recursion"),
     ("[]", f"{ONLY}nothing else, got list"),
     ('{"format": 1}', rf"{ONLY}nothing else, got \['format'\] in "),
-    (
-        json.dumps({**GOOD, "more": 1}),
-        rf"{ONLY}nothing else, got \['alphabet', 'format', 'merges', 'more', 'spec",
-    ),
-    (
-        json.dumps({**GOOD, "format": 2}),
-        "the format must be 'byte-level BPE, version 1', got 2 in ",
-    ),
+    (json.dumps({**GOOD, "more": 1}), rf"{ONLY}nothing else, got .*, 'more', 'spec"),
+    (json.dumps({**GOOD, "format": 2}), "the format must be 'byte-.* 1', got 2 in "),
 ]
 
 
 def test_another_file_is_refused(tmp_path):
     path = tmp_path / "other.json"
     for text, message in NO_TOKENIZERS:
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        path.write_text(text, "latin-1")
         with refused(message):
             Tokenizer.load(path)
     with pytest.raises(FileNotFoundError, match="absent"):
@@ -310,7 +262,7 @@ SPLITTER = ByteLevel(add_prefix_space=False)
 
 def peer_of(text, size):
     peer = Peer(BPE())
-    peer.pre_tokenizer, peer.decoder = SPLITTER, decoders.ByteLevel()
+    peer.pre_tokenizer = SPLITTER
     trainer = BpeTrainer(
         vocab_size=size,
         special_tokens=list(SPECIAL),
@@ -321,55 +273,21 @@ def peer_of(text, size):
     return peer
 
 
-@pytest.fixture(scope="module", params=TRAINING_TEXTS)
-def name(request):
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def pair(name):
-    """Return ours and theirs, trained on the same text."""
-    text, size = TRAINING_TEXTS[name], SIZES[name]
-    ours = Tokenizer.train(text, size, special_tokens=SPECIAL, alphabet=GPT2_ALPHABET)
-    return ours, peer_of(text, size)
-
-
-def moved(ids):
-    """Return the peer's ids as ours, where its special tokens are not in use."""
-    return [one - len(SPECIAL) for one in ids]
-
-
 def peer_words(text):
     return [text[start:end] for _, (start, end) in SPLITTER.pre_tokenize_str(text)]
 
 
-def test_the_peer_learns_the_same_merges_in_the_same_order(pair):
-    ours, peer = pair
+@pytest.mark.parametrize("name", TRAINING_TEXTS)
+def test_the_peer_learns_the_same_merges_and_gives_the_same_ids(name):
+    text, size = TRAINING_TEXTS[name], SIZES[name]
+    ours = Tokenizer.train(text, size, special_tokens=SPECIAL, alphabet=GPT2_ALPHABET)
+    peer = peer_of(text, size)
     model = json.loads(peer.to_str())["model"]
-    theirs = [tuple(moved(map(model["vocab"].get, two))) for two in model["merges"]]
-    assert peer.get_vocab_size() == ours.vocab_size
+    # its special tokens come first
+    theirs = [tuple(model["vocab"][one] - 2 for one in two) for two in model["merges"]]
     assert list(ours.merges) == theirs
-
-
-def test_the_peer_gives_the_same_ids_and_text(name, pair):
-    (ours, peer), text = pair, TRAINING_TEXTS[name]
-    ids = peer.encode(text).ids
-    assert ours.encode(text) == moved(ids)
-    assert ours.decode(moved(ids)) == peer.decode(ids) == text
-
-
-def test_only_the_peer_reads_a_typed_special_token_as_special(pair):
-    ours, peer = pair
-    for typed in SPECIAL:
-        assert peer.encode(typed).ids == [peer.token_to_id(typed)]
-        assert ours.special(typed) not in ours.encode(typed)
-
-
-@law
-@given(text=st.text(st.sampled_from(KNOWN)) | st.text("ae ß'st1²_\n\t\x1c\x85\u3000"))
-def test_any_text_gives_the_same_ids(pair, text):
-    ours, peer = pair
-    assert ours.encode(text) == moved(peer.encode(text).ids)
+    assert peer.get_vocab_size() == ours.vocab_size
+    assert [one + 2 for one in ours.encode(text)] == peer.encode(text).ids
 
 
 @pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.nightly), 29])
@@ -405,36 +323,18 @@ def test_a_character_unknown_to_python_is_a_sign():
     assert split_words(f"a{unknown}1") == ["a", unknown, "1"]
 
 
-MERGES = """#version: 0.2
-Ġ t
-h e
-Ġt he
-l l
-he ll
-hell o
-Ġ w
-o r
-l d
-Ġw or
-Ġwor ld
-# #
-Ã ¼
-Ġ Ġ
-ĠĠ ĠĠ
-Ċ Ċ
-"""
+PIECES = "Ġ t|h e|Ġt he|l l|he ll|hell o|Ġ w|o r|l d|Ġw or|Ġwor ld|# #|Ã ¼|Ġ Ġ|ĠĠ ĠĠ"
+MERGES = "\n".join(["#version: 0.2", *PIECES.split("|"), "Ċ Ċ", ""])
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    """Write a vocabulary as GPT-2 does: bytes, merges, <|endoftext|>."""
-    folder = tmp_path_factory.mktemp("gpt2")
-    pieces = [line.replace(" ", "") for line in MERGES.splitlines()[1:]]
-    tokens = [*sorted(ByteLevel.alphabet()), *pieces, "<|endoftext|>"]
-    vocab = {token: one for one, token in enumerate(tokens)}
-    (folder / "vocab.json").write_text(json.dumps(vocab))
-    (folder / "merges.txt").write_text(MERGES, "utf-8")
-    return folder
+@cache
+def gpt2_peer():
+    """Number a vocabulary as GPT-2 does: bytes, merges, <|endoftext|>."""
+    pairs = [tuple(line.split(" ")) for line in MERGES.splitlines()[1:]]
+    tokens = [*sorted(ByteLevel.alphabet()), *map("".join, pairs), "<|endoftext|>"]
+    peer = Peer(BPE({token: one for one, token in enumerate(tokens)}, pairs))
+    peer.pre_tokenizer = SPLITTER
+    return peer
 
 
 @law
@@ -443,10 +343,8 @@ def files(tmp_path_factory):
     | st.text("helo, wrld#ü\n t'")
     | st.text(st.sampled_from(KNOWN))
 )
-def test_a_file_of_gpt2_s_form_gives_gpt2_s_ids(files, text):
-    peer = Peer(BPE.from_file(str(files / "vocab.json"), str(files / "merges.txt")))
-    peer.pre_tokenizer = SPLITTER
-    ours = gpt2_tokenizer((files / "merges.txt").read_text("utf-8"))
+def test_a_file_of_gpt2_s_form_gives_gpt2_s_ids(text):
+    peer, ours = gpt2_peer(), gpt2_tokenizer(MERGES)
     assert ours.encode(text) == peer.encode(text).ids
     assert ours.special("<|endoftext|>") == peer.token_to_id("<|endoftext|>")
     assert ours.vocab_size == peer.get_vocab_size()
@@ -456,27 +354,8 @@ MANUAL = " ".join(topics[name] for name in ("assert", "with", "lambda", "numbers
 TRAINED = Tokenizer.train(MANUAL, 512, special_tokens=SPECIAL)
 REORDERED = Tokenizer.train(MANUAL, 512, alphabet=GPT2_ALPHABET)
 
-PIECES = st.sampled_from([*MANUAL.split()[:99], *SPECIAL, " ", "  ", "\n", "\r\n", "é"])
-TEXTS = st.text() | st.lists(PIECES | st.text(max_size=3)).map("".join)
-# few letters: many pairs that overlap, many ties
-WORDS = st.lists(st.integers(0, 2), max_size=9).map(tuple)
-CORPORA = st.dictionaries(WORDS, st.integers(1, 3), max_size=8)
-
-
-def learned_slowly(counts, n_merges):
-    """Follow the definition: count everything afresh before every merge."""
-    merges = []
-    while len(merges) < n_merges and (pairs := count_pairs(counts)):
-        pair = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        merges.append(pair)
-        merged = [
-            (tuple(merge(word, pair, 255 + len(merges))), number)
-            for word, number in counts.items()
-        ]
-        # a merge never makes two words equal
-        counts = dict(merged)
-        assert len(counts) == len(merged)
-    return merges
+PARTS = st.sampled_from([*MANUAL.split()[:99], *SPECIAL, " ", "  ", "\n", "\r\n", "é"])
+TEXTS = st.text() | st.lists(PARTS | st.text(max_size=3)).map("".join)
 
 
 @law
@@ -487,10 +366,7 @@ def test_every_text_comes_back(text):
         ids = tokenizer.encode(text)
         assert tokenizer.decode(ids) == text
         assert tokenizer.decode_bytes(ids) == text.encode()
-        assert len(ids) <= len(text.encode())
-        assert all(
-            0 <= one < 256 + len(tokenizer.merges) for one in ids
-        )  # none special
+        assert all(one < 256 + len(tokenizer.merges) for one in ids)  # none special
 
 
 @law
@@ -499,24 +375,6 @@ def test_any_ids_have_bytes(ids):
     joined = b"".join(TRAINED.token_bytes(one) for one in ids)
     assert TRAINED.decode_bytes(ids) == joined
     assert TRAINED.decode(ids) == joined.decode(errors="replace")
-
-
-@law
-@given(counts=CORPORA)
-def test_merges_are_learned_as_the_definition_says(counts):
-    slowly = learned_slowly(counts, 99)
-    assert learn_merges(counts, len(slowly)) == slowly
-
-
-@law
-@given(word=st.lists(st.integers(0, 2), max_size=40), counts=CORPORA)
-def test_encoding_a_word_repeats_what_training_did(word, counts):
-    merges = learned_slowly(counts, 9)
-    replayed = list(word)
-    for rank, pair in enumerate(merges):
-        replayed = merge(replayed, pair, 256 + rank)
-    new_ids = {pair: 256 + rank for rank, pair in enumerate(merges)}
-    assert apply_merges(word, new_ids) == replayed
 
 
 @law
