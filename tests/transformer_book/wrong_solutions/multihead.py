@@ -68,7 +68,6 @@ MERGE = Cases(
     right=[
         merge_by_loops,
         {ALL: "permute(0, 2, 1, 3).contiguous().view(2, 5, -1)"},
-        {"x.transpose(1, 2)": 'torch.einsum("bhsd->bshd", x)'},
     ],
     wrong=[
         (not_moved_back, TOGETHER),
@@ -140,16 +139,6 @@ class ByFused(Linears):
         return self.out(merge_heads(mixed))
 
 
-class ByLibrary(Linears):
-    """Hand the weights over to the library's own attention."""
-
-    def forward(self, x, mask=None):
-        heads = library.MultiHeadAttention(12, self.n_heads, bias=True)
-        heads.load_state_dict(self.state_dict())
-        mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
-        return heads(x, mask=mask)
-
-
 MERGED = 'torch.einsum("bhqk,bhkd->bqhd", weights, value).flatten(2)'
 BY_EINSUM = {"query @ key.mT": 'torch.einsum("bhqd,bhkd->bhqk", query, key)'}
 BY_EINSUM |= {"merge_heads(weights @ value)": MERGED}
@@ -165,7 +154,7 @@ CONSECUTIVE = "the first d_head numbers"
 
 MULTIHEAD = Cases(
     MultiHeadAttention,
-    right=[ByLoops, BY_EINSUM, ByFused, ByLibrary],
+    right=[ByLoops, BY_EINSUM, ByFused],
     wrong=[
         ({"self.d_head": "12"}, "divided by sqrt(d_model)"),
         ({" / self.d_head**0.5": ""}, "not divided"),
@@ -226,17 +215,6 @@ class QueriesAveraged(Linears):
         return self.out(merge_heads(interleaved(mixed, self.group)))
 
 
-class ByGroups(Linears):
-    """Give the groups an axis of their own, and repeat nothing."""
-
-    def forward(self, x):
-        q, k, v = self.heads(x)
-        q = q.unflatten(1, (self.n_kv_heads, self.group))
-        scores = torch.einsum("bngqd,bnkd->bngqk", q, k) / math.sqrt(self.d_head)
-        mixed = torch.einsum("bngqk,bnkd->bngqd", scores.softmax(-1), v)
-        return self.out(merge_heads(mixed.flatten(1, 2)))
-
-
 class GroupedByFused(Linears):
     def forward(self, x, mask=None):
         mixed = F.scaled_dot_product_attention(*self.heads(x), mask, enable_gqa=True)
@@ -274,7 +252,7 @@ WRONG_HEADS, WIDTH = "get the wrong keys and values", "sqrt(d_head)"
 
 GROUPED = Cases(
     GQA,
-    right=[ByGroups, GroupedByFused, GroupedByLoops],
+    right=[GroupedByFused, GroupedByLoops],
     wrong=[
         (keys_and_values("in_turn"), WRONG_HEADS),
         ({"interleaved(value": "in_turn(value"}, WRONG_HEADS),

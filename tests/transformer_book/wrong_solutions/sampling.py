@@ -182,14 +182,6 @@ def by_lists(scores, logits, width):
     )
 
 
-def words_first(scores, logits, width):
-    """Lay the words along the first axis."""
-    totals = (scores[..., None] + logits.log_softmax(-1)).mT.flatten(1)
-    best, place = totals.sort(dim=1, descending=True)
-    place = place[:, :width]
-    return best[:, :width], place % scores.shape[1], place // scores.shape[1]
-
-
 TOGETHER = "logits.flatten(1).log_softmax(-1).view_as(logits)"
 BEST_LAST = "best.flip(1), beam.flip(1), token.flip(1)"
 ROWS_OF_THE_BATCH = "best, beam + torch.tensor([[0], [3]]), token"
@@ -199,7 +191,7 @@ WHERE = "not their beams and tokens"
 
 STEP = Cases(
     beam_step,
-    right=[by_beams_first, by_lists, words_first],
+    right=[by_beams_first, by_lists],
     wrong=[
         (for_each_beam, COUNT),
         (best_few_of_each_beam, "extended separately"),

@@ -42,13 +42,6 @@ def by_loops(logits, tokens, ignore=-100):
     return torch.stack(found).mean()
 
 
-def by_one_hot(logits, tokens, ignore=-100):
-    wanted = F.one_hot(tokens[:, 1:], logits.shape[-1]) * 1.0
-    wanted = wanted * (tokens[:, 1:, None] != ignore)
-    log_p = logits[:, :-1] - logits[:, :-1].logsumexp(-1, keepdim=True)
-    return -torch.einsum("btv,btv->", log_p, wanted) / wanted.sum()
-
-
 NO_SHIFT = {"[:, :-1]": "", "[:, 1:]": ""}
 WRONG_WAY = {"[:, :-1]": "[:, 1:]", "[:, 1:]": "[:, :-1]"}
 TWICE = {"[:, :-1]": "[:, :-2]", "[:, 1:]": "[:, 2:]"}
@@ -59,7 +52,7 @@ WORDS = "over the words, dim=-1"
 
 NEXT_TOKEN = Cases(
     next_token_loss,
-    right=[by_loops, by_one_hot, flattened],
+    right=[by_loops, flattened],
     wrong=[
         (NO_SHIFT, "at its own position"),
         (WRONG_WAY, "the wrong way"),
