@@ -170,14 +170,6 @@ def test_lost_readers_get_the_books_own_page(visit, address: str) -> None:
     page.get_by_role("heading", name="Glossary").wait_for()
 
 
-def test_a_reader_goes_on_and_comes_back(visit, book: Path) -> None:
-    page = visit((book / ORDER[0]).as_uri())
-    page.locator("a.right-next").click()
-    page.wait_for_url(f"**/{ORDER[1]}")
-    page.locator("a.left-prev").click()
-    page.wait_for_url(f"**/{ORDER[0]}")
-
-
 @pytest.mark.parametrize("name", [ORDER[-1], "404.html"])
 def test_logo_is_ours_and_leads_home_by_the_books_name(visit, address, name) -> None:
     page = visit(name)
