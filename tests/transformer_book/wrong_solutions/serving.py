@@ -74,13 +74,6 @@ def least_first(needs, budget):
     return shares
 
 
-def greedy_last(needs, budget):
-    """Give the last user all that is left."""
-    *most, _ = needs
-    shares = split_budget(most, budget)
-    return [*shares, budget - sum(shares)]
-
-
 BUDGET = Cases(
     split_budget,
     right=[budget_by_sums, budget_by_recursion],
@@ -94,7 +87,10 @@ BUDGET = Cases(
         ),
         (least_first, "who needs the least"),
         ({"min(need, left)": "need"}, "no more than the budget"),
-        (greedy_last, "nobody reads more than it needs"),
+        (
+            {"return shares": "return [*shares[:-1], shares[-1] + left]"},
+            "nobody reads more than it needs",
+        ),
         ({"min(need, left)": "left"}, "nobody reads more"),
         ({"min(need, left)": "max(need, left)"}, "nobody reads more"),
     ],

@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from wrong_solutions.cases import Cases
+from wrong_solutions.cases import Cases, edited
 
 
 def next_token_loss(logits, tokens, ignore=-100):
@@ -20,16 +20,6 @@ def flattened(logits, tokens, ignore=-100):
     return F.cross_entropy(
         logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=ignore
     )
-
-
-def axes_not_flattened(logits, tokens, ignore=-100):
-    return F.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=ignore)
-
-
-def scrambled(logits, tokens, ignore=-100):
-    """Flatten the logits along another order than the tokens."""
-    rows = logits[:, :-1].transpose(0, 1).reshape(-1, logits.shape[-1])
-    return F.cross_entropy(rows, tokens[:, 1:].flatten(), ignore_index=ignore)
 
 
 def by_loops(logits, tokens, ignore=-100):
@@ -67,8 +57,11 @@ NEXT_TOKEN = Cases(
         ({".log_softmax(-1)": ""}, WORDS),
         ({"mean()": "mean() / math.log(2)"}, "log2"),
         ({"mean()": "mean().exp()"}, "perplexity"),
-        (scrambled, "same order"),
-        (axes_not_flattened, "Expected target size"),
+        (edited(flattened, {".flatten(0": ".transpose(0, 1).flatten(0"}), "same order"),
+        (
+            edited(flattened, {".flatten(0, 1)": "", ".flatten()": ""}),
+            "Expected target size",
+        ),
         ({"!= ignore": "!= 0"}, "always left out"),
         ({"nats[real]": "nats"}, "padding is counted: leave"),
         ({"nats[real]": "(nats * real)"}, "counted in the mean"),
