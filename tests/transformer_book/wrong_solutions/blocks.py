@@ -129,16 +129,6 @@ class InSequence(nn.Sequential):
         super().__init__(OrderedDict(up=up, bend=bend, down=down))
 
 
-class NumberByNumber(FeedForward):
-    """Add up what each hidden number brings."""
-
-    def forward(self, x):
-        total = torch.zeros_like(x)
-        for row, column in zip(self.up.weight, self.down.weight.T, strict=True):
-            total = total + self.activation(x @ row)[..., None] * column
-        return total
-
-
 NOT_WIDENED = {"(d_model, d_ff)": "(d_model, d_model)"}
 NOT_WIDENED |= {"(d_ff, d_model)": "(d_model, d_model)"}
 AFTER_DOWN = {"self.activation(self.up(x))": "self.up(x)"}
@@ -148,7 +138,7 @@ GIVEN, BETWEEN = "not the one that was passed in", "between up and down"
 
 FEED_FORWARD = Cases(
     FeedForward,
-    right=[InSequence, NumberByNumber],
+    right=[InSequence],
     wrong=[
         ({"self.activation(self.up(x))": "self.up(x)"}, "no activation"),
         ({"self.activation(": "F.relu("}, GIVEN),

@@ -17,19 +17,13 @@ def softmax_of_the_chosen(logits, top_k):
     return best.softmax(-1), experts
 
 
-def by_sorting(logits, top_k):
-    order = logits.argsort(-1, descending=True)[..., :top_k]
-    powers = logits.gather(-1, order).exp()
-    return powers / powers.sum(-1, keepdim=True), order
-
-
 SUM, TOP = "weights / weights.sum(-1, keepdim=True)", "logits.softmax(-1).topk(top_k)"
 
 SPREAD = "torch.zeros_like(logits).scatter(-1, experts, weights)"
 
 ROUTE = Cases(
     route,
-    right=[softmax_of_the_chosen, by_sorting],
+    right=[softmax_of_the_chosen],
     wrong=[
         ({SUM: "weights"}, "must sum to 1"),
         ({"weights, experts\n": "experts, weights\n"}, "are swapped"),
@@ -65,19 +59,11 @@ def by_one_hot(routing):
     return n_experts * load @ probabilities.mean(dim=0)
 
 
-def by_a_loop(routing):
-    n_experts = routing.probabilities.shape[1]
-    return n_experts * sum(
-        (routing.experts == i).float().mean() * routing.probabilities[:, i].mean()
-        for i in range(n_experts)
-    )
-
-
 COUNTS, MEANS = "load = counts / counts.sum()", "routing.probabilities.mean(0)"
 
 BALANCE = Cases(
     balance_loss,
-    right=[by_one_hot, by_a_loop],
+    right=[by_one_hot],
     wrong=[
         ({"n_experts * (load": "(load"}, "n_experts is missing"),
         ({").sum()": ").mean()", "n_experts * (load": "(load"}, "take the sum"),

@@ -120,18 +120,11 @@ def padding_by_lists(lengths, max_len):
     return torch.tensor(rows)
 
 
-def padding_by_writing(lengths, max_len):
-    mask = torch.zeros(len(lengths), 1, max_len, dtype=torch.bool)
-    for row, length in zip(mask, lengths, strict=True):
-        row[0, :length] = True
-    return mask
-
-
 KEYS, QUERIES = "mask[:, None, :]", "mask[:, :, None]"
 
 PADDING = Cases(
     padding_mask,
-    right=[padding_by_lists, padding_by_writing],
+    right=[padding_by_lists],
     wrong=[
         ({"<": "<="}, "after the end is visible"),
         ({"keys <": "keys + 1 <"}, "last token is hidden"),

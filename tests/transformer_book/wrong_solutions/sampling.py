@@ -146,13 +146,6 @@ def best_few_of_each_beam(scores, logits, width):
     return best, torch.arange(scores.shape[1])[:, None].expand_as(token), token
 
 
-def by_beams_first(scores, logits, width):
-    """The width best of each beam hold the width best of all."""
-    best, words = (scores[..., None] + logits.log_softmax(-1)).topk(width)
-    best, place = best.flatten(1).topk(width)
-    return best, place // width, words.flatten(1).gather(1, place)
-
-
 def by_lists(scores, logits, width):
     rows = []
     for beams, words in zip(scores.tolist(), logits.log_softmax(-1), strict=True):
@@ -178,7 +171,7 @@ WHERE = "not their beams and tokens"
 
 STEP = Cases(
     beam_step,
-    right=[by_beams_first, by_lists],
+    right=[by_lists],
     wrong=[
         (for_each_beam, COUNT),
         (best_few_of_each_beam, "extended separately"),

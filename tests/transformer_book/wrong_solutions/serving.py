@@ -20,15 +20,9 @@ def slots_by_loops(table, block_size, length):
     return torch.tensor(found[:length])
 
 
-def slots_by_memory(table, block_size, length):
-    """Cut all the memory into blocks, and pick."""
-    memory = torch.arange(block_size * (max(table) + 1)).view(-1, block_size)
-    return memory[table].flatten()[:length]
-
-
 SLOTS = Cases(
     slots,
-    right=[slots_by_loops, slots_by_memory],
+    right=[slots_by_loops],
     wrong=[
         ({"blocks * block_size + positions % block_size": "blocks"}, "not the slots"),
         ({" + positions % block_size": ""}, "first slot of its block"),
@@ -59,13 +53,6 @@ def budget_by_sums(needs, budget):
     return [b - a for a, b in pairwise(sums)]
 
 
-def budget_by_recursion(needs, budget):
-    if not needs:
-        return []
-    first = min(needs[0], budget)
-    return [first, *budget_by_recursion(needs[1:], budget - first)]
-
-
 def least_first(needs, budget):
     shares = [0] * len(needs)
     for i in sorted(range(len(needs)), key=lambda i: needs[i]):
@@ -76,7 +63,7 @@ def least_first(needs, budget):
 
 BUDGET = Cases(
     split_budget,
-    right=[budget_by_sums, budget_by_recursion],
+    right=[budget_by_sums],
     wrong=[
         ({"left -= shares[-1]": ""}, "not divided"),
         ({"[], budget": "[], budget - 1"}, "one token is left out"),

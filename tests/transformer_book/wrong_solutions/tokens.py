@@ -1,6 +1,6 @@
 """The steps of byte-pair encoding, as learners write them."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from itertools import pairwise
 
 from wrong_solutions.cases import Cases, edited
@@ -22,16 +22,6 @@ def without_overlap(ids):
         i += 2 if i + 2 < len(ids) and ids[i] == ids[i + 1] == ids[i + 2] else 1
 
 
-def each_copy(words):
-    """Write each word out as often as it stands there."""
-    return Counter(
-        pair
-        for ids, number in words.items()
-        for _ in range(number)
-        for pair in pairwise(ids)
-    )
-
-
 def by_index(words):
     pairs = {}
     for ids, number in words.items():
@@ -44,7 +34,7 @@ ONE_TEXT = "[(sum((ids * n for ids, n in words.items()), ()), 1)]"
 
 COUNT = Cases(
     count_pairs,
-    right=[each_copy, by_index],
+    right=[by_index],
     wrong=[
         ({"+= number": "+= 1"}, "counts once"),
         ({"+= number": "= number"}, "add them up"),

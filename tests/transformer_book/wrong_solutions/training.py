@@ -86,20 +86,6 @@ def pytorch(logits, targets, label_smoothing=0.0, ignore=-100):
     )
 
 
-def smoothing_by_loops(logits, targets, label_smoothing=0.0, ignore=-100):
-    losses = []
-    for row, target in zip(logits.tolist(), targets.tolist(), strict=True):
-        if target == ignore:
-            continue
-        total = math.log(sum(math.exp(x) for x in row))
-        shares = [label_smoothing / len(row)] * len(row)
-        shares[target] += 1 - label_smoothing
-        losses.append(
-            sum(s * (total - x) for s, x in zip(shares, row, strict=True) if s)
-        )
-    return torch.tensor(losses).mean()
-
-
 THE_OTHERS = "1 - e - e / 6, e / 6"
 REAL, HERE = "losses[targets != ignore]", "targets != ignore"
 TARGET = "(1 - e + e / 7)"
@@ -107,7 +93,7 @@ ENTROPY = f"({TARGET} * math.log({TARGET}) + 6 / 7 * e * math.log(e / 7) if e el
 
 SMOOTHING = Cases(
     cross_entropy,
-    right=[pytorch, smoothing_by_loops],
+    right=[pytorch],
     wrong=[
         ({"1 - e, e / 7": "1.0, 0.0"}, "nothing is smoothed"),
         ({"1 - e, e / 7": THE_OTHERS}, "the target included"),
@@ -133,13 +119,6 @@ def noam(step, d_model, warmup):
     return d_model**-0.5 * min(rise, fall)
 
 
-def noam_by_cases(step, d_model, warmup):
-    peak = 1 / math.sqrt(d_model * warmup)
-    if step <= warmup:
-        return peak * step / warmup
-    return peak * math.sqrt(warmup / step)
-
-
 def noam_as_tensor(step, d_model, warmup):
     step = torch.tensor(float(step), dtype=torch.float64)
     curves = torch.stack((step.rsqrt(), step * warmup**-1.5))
@@ -151,7 +130,7 @@ HEIGHT, NO_WARMUP, RISES = "d_model ** -0.5", "no warmup", "never stops increasi
 
 NOAM = Cases(
     noam,
-    right=[noam_by_cases, noam_as_tensor],
+    right=[noam_as_tensor],
     wrong=[
         ({"min(": "max("}, "min instead of max"),
         ({"step * warmup**-1.5": "9.0"}, NO_WARMUP),
@@ -178,14 +157,6 @@ def warmup_cosine(step, peak, warmup, total, floor=0.0):
     return floor + (peak - floor) * wave
 
 
-def cosine_by_sine(step, peak, warmup, total, floor=0.0):
-    """Half a wave is the square of a quarter wave."""
-    if step <= warmup:
-        return peak * step / warmup
-    left = max(0, total - step) / (total - warmup)
-    return floor + (peak - floor) * math.sin(math.pi / 2 * left) ** 2
-
-
 def cosine_as_tensor(step, peak, warmup, total, floor=0.0):
     done = torch.tensor((step - warmup) / (total - warmup)).clamp(0, 1)
     fall = floor + (peak - floor) * (done * torch.pi).cos().add(1).div(2)
@@ -199,7 +170,7 @@ STRAIGHT, HALF_A_WAVE = "must be linear", "half a cosine"
 
 COSINE = Cases(
     warmup_cosine,
-    right=[cosine_by_sine, cosine_as_tensor],
+    right=[cosine_as_tensor],
     wrong=[
         ({"peak * step / warmup": "peak"}, NO_WARMUP),
         ({"step < warmup": "step < 0", DONE: "step / total"}, NO_WARMUP),
