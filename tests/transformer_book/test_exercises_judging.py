@@ -101,7 +101,7 @@ def test_what_is_no_function_is_shown():
         (lambda x: np.zeros(4), "it is a numpy.ndarray, expected a torch.Tensor"),
         (lambda x: [0.0, 2.0], r"it is a builtins.list, expected .* of shape \(4,\)"),
         (lambda x: (2 * x)[:3], r"the shape is \(3,\), expected \(4,\)"),
-        (lambda x: (2 * x).half(), "the dtype is torch.float16, expected torch.float3"),
+        (lambda x: x.half(), "the dtype is torch.float16, expected torch.float32"),
         (lambda x: (2 * x).to("meta"), "the device is meta, expected cpu"),
         (lambda x: x / 0 * 2, r"at \[0\] it is nan, expected 0.0000; 100%"),
     ],

@@ -437,6 +437,7 @@ PART = r"part must be one of \['held out', 'training', 'unseen'\], got 'test'"
 LETTER, TEXT = "each character must occur once", "a text to split has 10 characters or"
 WINDOW = r"a window holds at least 2 tokens \(one to predict\) .*"
 SPELL = "num2words must be able to spell the number, got"
+split_of = partial(partial, NumberSplit)
 UNSEEN = "unseen must hold numbers from 100 to below the limit, got range"
 
 
@@ -458,14 +459,10 @@ UNSEEN = "unseen must hold numbers from 100 to below the limit, got range"
         (partial(FIVE.batches, **ONE), (6,), rf"{WINDOW} at most all 5, got 6"),
         (pad, ([],), "pad needs at least one sequence, got none"),
         (manual_text, (["while", "nothing"],), r"must be in Python's manual, got \['"),
-        (partial(NumberSplit, every=1), (), r"at least 2 \(each second .*\), got 1"),
-        (
-            partial(NumberSplit, unseen=range(5, 5)),
-            (),
-            rf"{UNSEEN}\(5, 5\) and limit 10",
-        ),
-        (partial(NumberSplit, unseen=range(99, 200)), (), rf"{UNSEEN}\(99, 200\)"),
-        (partial(NumberSplit, limit=700_009), (), rf"{UNSEEN}.* and limit 700009"),
+        (split_of(every=1), (), r"at least 2 \(each second number\), got 1"),
+        (split_of(unseen=range(5, 5)), (), rf"{UNSEEN}\(5, 5\) and limit 1000000"),
+        (split_of(unseen=range(99, 200)), (), rf"{UNSEEN}\(99, 200\)"),
+        (split_of(limit=700_009), (), rf"{UNSEEN}.* and limit 700009"),
     ],
 )
 def test_what_does_not_fit_is_refused(asked, given, message):
