@@ -8,6 +8,11 @@ from tools.exercises import HINT, stub_of, with_stubs
 CHECK = 'check("f", strict=True)(f)'
 
 
+def test_prints_and_asserts_go():
+    solution = f"import math\nprint(1)\nx = math.pi\nassert x\n{CHECK}"
+    assert stub_of(solution) == 'import math\nx = ...\ncheck("f")(f)'
+
+
 @pytest.mark.parametrize(
     "solution",
     [
