@@ -38,30 +38,17 @@ class Face:
 
 SANS, MONO = "Source Sans 3", "Source Code Pro"
 ITALIC, TEXT = "".join(BASIC + QUOTES), "".join(BASIC + QUOTES + GREEK + SIGNS)
-SANS_FILE, MONO_FILE = "VF/SourceSans3VF-{}.ttf", "VF/SourceCodeVF-{}.ttf"
-NOTO = "files/noto-sans-{}-400-normal.woff2"
+SANS_FILE, MONO_FILE = "VF/SourceSans3VF-{}.ttf", "VF/SourceCodeVF-Upright.ttf"
+NOTO, FILE = "@fontsource/noto-sans-", "files/noto-sans-{}-400-normal.woff2"
+SYMBOLS = (f"{NOTO}symbols-2", FILE.format("symbols-2-symbols"))
+LATIN = (f"{NOTO}math", FILE.format("math-latin"))
+UPRIGHT, SLANTED = SANS_FILE.format("Upright"), SANS_FILE.format("Italic")
 FACES = (
-    Face("sans", SANS, "source-sans", SANS_FILE.format("Upright"), TEXT),
-    Face(
-        "sans-italic", SANS, "source-sans", SANS_FILE.format("Italic"), ITALIC, "italic"
-    ),
-    Face("mono", MONO, "source-code-pro", MONO_FILE.format("Upright"), TEXT),
-    Face(
-        "signs",
-        SANS,
-        "@fontsource/noto-sans-symbols-2",
-        NOTO.format("symbols-2-symbols"),
-        "⏎␣✂✕",
-        adds=True,
-    ),
-    Face(
-        "mathematics",
-        SANS,
-        "@fontsource/noto-sans-math",
-        NOTO.format("math-latin"),
-        "∅∇∣∿⊙⊤⋅⋯",
-        adds=True,
-    ),
+    Face("sans", SANS, "source-sans", UPRIGHT, TEXT),
+    Face("sans-italic", SANS, "source-sans", SLANTED, ITALIC, style="italic"),
+    Face("mono", MONO, "source-code-pro", MONO_FILE, TEXT),
+    Face("signs", SANS, *SYMBOLS, "⏎␣✂✕", adds=True),
+    Face("mathematics", SANS, *LATIN, "∅∇∣∿⊙⊤⋅⋯", adds=True),
 )
 # What stands there until the font has come is as wide and high, so that nothing jumps:
 # what most machines have, and what Linux has where they do not. Heavier letters of the

@@ -1,14 +1,13 @@
 """Formulas set by KaTeX while the book is built: a reader's page runs no math script.
 
 Every formula comes as HTML for the eye and MathML for a screen reader. One Node
-process serves a build and starts with the first formula that is not remembered.
+process serves a build and starts with the first formula.
 
 Not by sphinxcontrib-katex, whose prerendering leaves KaTeX's options out: no macro and
 no color is known, a formula that cannot be read is printed in red without a warning,
 and every page loads the style.
 """
 
-import hashlib
 import json
 import subprocess
 from pathlib import Path
@@ -29,18 +28,11 @@ logger = logging.getLogger(__name__)
 
 
 class Formulas:
-    """Sets formulas and remembers them from one build to the next."""
+    """Sets formulas, by the macros of the configuration."""
 
-    def __init__(self, root: Path, memory: Path, macros: dict[str, str]) -> None:
-        package = require_package(root, "katex") / "package.json"
-        version = json.loads(package.read_text())["version"]
-        worker = WORKER.read_text()
-        self.salt = json.dumps([version, macros, worker], sort_keys=True)
+    def __init__(self, root: Path, macros: dict[str, str]) -> None:
+        require_package(root, "katex")
         self.command = [node_program(), str(WORKER), json.dumps(macros)]
-        self.memory = memory
-        self.known: dict[str, str] = (
-            json.loads(memory.read_text()) if memory.exists() else {}
-        )
         self.process: subprocess.Popen[str] | None = None
 
     def render(self, tex: str, *, display: bool) -> str:
@@ -49,14 +41,10 @@ class Formulas:
         Raises:
             ValueError: KaTeX cannot read the formula; its words are the message.
         """
-        request = json.dumps({"tex": color_letters(tex), "display": display})
-        name = hashlib.sha256((self.salt + request).encode()).hexdigest()
-        if name not in self.known:
-            answer = self.ask(request)
-            if "error" in answer:
-                raise ValueError(answer["error"])
-            self.known[name] = answer["html"]
-        return self.known[name]
+        answer = self.ask(json.dumps({"tex": color_letters(tex), "display": display}))
+        if "error" in answer:
+            raise ValueError(answer["error"])
+        return answer["html"]
 
     def ask(self, request: str) -> dict[str, str]:
         if self.process is None:
@@ -74,11 +62,8 @@ class Formulas:
         return json.loads(self.process.stdout.readline())
 
     def close(self) -> None:
-        """End the process and write down what is known."""
         if self.process is not None:
             self.process.communicate()
-            self.process = None
-        self.memory.write_text(json.dumps(self.known))
 
 
 def set_formula(translator: HTML5Translator, node: nodes.Node, display: bool) -> str:
@@ -123,8 +108,7 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
 
 
 def open_formulas(app: Sphinx) -> None:
-    root, build = Path(app.srcdir), Path(app.outdir).parent
-    app.formulas = Formulas(root, build / "formulas.json", app.config.katex_macros)
+    app.formulas = Formulas(Path(app.srcdir), app.config.katex_macros)
 
 
 def close_formulas(app: Sphinx, error: Exception | None) -> None:

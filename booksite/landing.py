@@ -14,8 +14,6 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-from booksite.assets import fingerprint
-from booksite.build import OF_FIGURES, files
 from booksite.deeper import raw
 from booksite.stills import FIGURE, draw
 
@@ -76,25 +74,11 @@ class CardPicture(SphinxDirective):
         return [place]
 
 
-def stills(root: Path, memory: Path, cards: list[dict[str, Any]]) -> list[str]:
-    """The still of each card; one that was drawn in the last build is remembered."""
-    mark = fingerprint(files(root, *OF_FIGURES, "package-lock.json"))
-    known: dict[str, str] = json.loads(memory.read_text()) if memory.exists() else {}
-    keys = [json.dumps([mark, card]) for card in cards]
-    new = {key: card for key, card in zip(keys, cards, strict=True) if key not in known}
-    known |= zip(new, draw([*new.values()]), strict=True)
-    memory.write_text(json.dumps({key: known[key] for key in keys}))
-    return [known[key] for key in keys]
-
-
 def draw_cards(app: Sphinx, doctree: nodes.document) -> None:
     """Fill the cards of a page: one run of Node draws all."""
     cards = [node for node in doctree.findall(nodes.raw) if "card" in node]
-    if not cards:
-        return
-    memory = Path(app.outdir).with_name("cards.json")
-    drawn = stills(Path(app.srcdir), memory, [node["card"] for node in cards])
-    for node, still in zip(cards, drawn, strict=True):
+    stills = draw([node["card"] for node in cards])
+    for node, still in zip(cards, stills, strict=True):
         pictures = re.findall(r"<svg.*?</svg>", still, re.DOTALL)
         chosen = [pictures[n] for n in node["number"]] or pictures
         picture = max(chosen, key=len)

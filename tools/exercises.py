@@ -3,8 +3,7 @@
 An exercise is a heading with minutes and difficulty, a stub, a hint and a solution that
 unfolds. Authors write heading and solution, and fill the hint in; the stub is the
 solution without what the learner is to find: bodies of functions and values of names
-become dots, the check is no longer strict, imports and lines marked ``# given`` stay,
-and all else goes.
+become dots, the check is no longer strict, imports stay, and all else goes.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import ast
 import nbformat
 from nbformat import NotebookNode
 
-GIVEN = "# given"
 PROMPTS = {
     "code_prompt_show": "Show the solution",
     "code_prompt_hide": "Hide the solution",
@@ -43,13 +41,12 @@ def stub_of(solution: str) -> str:
 def _part(node: ast.stmt, lines: list[str]) -> str:
     """Return what is left of one statement."""
     text = "\n".join(lines[_first_line(node) - 1 : node.end_lineno])
-    if isinstance(node, ast.Import | ast.ImportFrom) or GIVEN in text.splitlines()[0]:
-        return text.replace(f"  {GIVEN}", "")
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return text
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return _emptied(node, lines)
     if isinstance(node, ast.Assign):
-        names = ", ".join(ast.unparse(target) for target in node.targets)
-        return f"{names} = ..."
+        return f"{ast.unparse(node.targets[0])} = ..."
     return text.replace(", strict=True", "") if "strict=True" in text else ""
 
 

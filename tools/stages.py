@@ -27,11 +27,6 @@ COVERAGE = ["--cov=transformer_lib", "--cov=transformer_book", "--cov-fail-under
 NIGHTLY = "nightly"  # the group, and the mark, of what is too rare for each run
 
 
-def always() -> bool:
-    """Whether a stage is needed that every machine needs."""
-    return True
-
-
 def sees_gpu() -> bool:
     """Whether PyTorch sees a GPU; only who needs to know it waits for the import."""
     import torch
@@ -49,7 +44,7 @@ class Stage:
     environment: Callable[[], dict[str, str]]
     counts_tests: bool = True  # else the command as a whole is one check
     aside: bool = False  # runs beside all others, with what they leave idle
-    needed: Callable[[], bool] = always  # on this machine
+    needed: Callable[[], bool] = lambda: True  # on this machine
     folders: tuple[str, ...] = ()  # of tests, at the command's end
 
     def with_folders_of(self, other: Stage) -> Stage:

@@ -23,7 +23,7 @@ from transformer_lib.checkpoints.families import GPT2, LLAMA
 from transformer_lib.experts import Experts
 
 BOOK = Path(__file__).parents[2]
-SPEEDS = BOOK / "chapters/benchmark_protocol.md"
+SPEEDS = (CHAPTERS / "benchmark_protocol.md").read_text("utf-8")
 RESULTS = BOOK / "benchmarks/results"
 FIGURES = list((BOOK / "transformer_book/figures/static").glob("*.mjs"))
 HEAD = "|---|---|---|---|---|"
@@ -31,8 +31,7 @@ SLOWER = "figures-repaint-processor-4-times-slower"
 LIMITS = [  # file, beginning of a row, what the page calls it, milliseconds
     ("figures-repaint", "", "A repaint, the slowest of 14 figures", 16),
     (
-        "figures-alive-processor-4-times-slower",
-        "",
+        *("figures-alive-processor-4-times-slower", ""),
         "A figure alive after the page was asked for, the slowest, "
         "processor 4 times slower",
         1000,
@@ -42,41 +41,40 @@ LIMITS = [  # file, beginning of a row, what the page calls it, milliseconds
 ]
 
 
-def slowest(file, beginning):
-    """Return the largest median in milliseconds, and the day of the run."""
-    found = json.loads((RESULTS / f"{file}.json").read_text("utf-8"))
-    rows = {k: row for k, row in found["rows"].items() if k.startswith(beginning)}
-    medians = [1000 * statistics.median(row["times"]) for row in rows.values()]
-    return max(medians), found["machine"]["date"]
+def result(name):
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+def slowest(file, beginning=""):
+    """Return the largest median in milliseconds."""
+    rows = result(file)["rows"].items()
+    times = [row["times"] for name, row in rows if name.startswith(beginning)]
+    return 1000 * max(map(statistics.median, times))
 
 
 @pytest.mark.parametrize(("file", "beginning", "what", "limit"), LIMITS)
 def test_what_runs_in_the_page_keeps_its_limits(file, beginning, what, limit):
-    median, day = slowest(file, beginning)
+    median, day = slowest(file, beginning), result(file)["machine"]["date"]
     assert median <= limit
-    assert f"| {what} | {limit:,} | {median:.1f} | {day} |" in SPEEDS.read_text("utf-8")
+    assert f"| {what} | {limit:,} | {median:.1f} | {day} |" in SPEEDS
 
 
-def test_only_figures_that_exist_were_timed():
+def test_the_figures_that_exist_were_timed_and_slower_repaints_are_said():
     for file in ("figures-repaint", SLOWER):
-        rows = json.loads((RESULTS / f"{file}.json").read_text("utf-8"))["rows"]
-        timed = {row.split(",")[0] for row in rows}
+        timed = {row.split(",")[0] for row in result(file)["rows"]}
         assert timed <= {path.stem for path in FIGURES}
         assert len(timed) == 14  # as the page says
-
-
-def test_slower_repaints_are_said():
-    median, _ = slowest(SLOWER, "")
-    assert f"the slowest repaint takes {median:.1f} ms" in SPEEDS.read_text("utf-8")
+    said = f"the slowest repaint takes {slowest(SLOWER):.1f} ms"
+    assert said in SPEEDS
 
 
 def test_every_ratio_is_that_of_the_last_run():
-    lines = SPEEDS.read_text("utf-8").split(HEAD)[1].strip().split("\n\n")[0]
+    lines = SPEEDS.split(HEAD)[1].strip().split("\n\n")[0]
     expected = [
         f"| {found['name']} | {title} | {ratio['median']:.2f} "
         f"| {ratio['lower']:.2f} to {ratio['upper']:.2f} "
         f"| {found['machine']['date']} |"
-        for found in (json.loads(path.read_text()) for path in RESULTS.glob("*.json"))
+        for found in (result(path.stem) for path in RESULTS.glob("*.json"))
         for title, ratio in found["ratios"].items()
     ]
     assert len(expected) > 20
@@ -84,23 +82,21 @@ def test_every_ratio_is_that_of_the_last_run():
 
 
 def test_every_share_of_the_limit_is_that_of_the_last_run():
-    page = SPEEDS.read_text("utf-8")
-    kinds = re.search(r"^\| Benchmark \| (ours.+) \|$", page, re.M)[1].split(" | ")
+    kinds = re.search(r"^\| Benchmark \| (ours.+) \|$", SPEEDS, re.M)[1].split(" | ")
     for path in RESULTS.glob("generation-1*.json"):
-        found = json.loads(path.read_text("utf-8"))
+        found = result(path.stem)
         shares = [found["facts"][f"share of the limit, {kind}"] for kind in kinds]
         if "NVIDIA" in found["name"]:
             assert max(shares) <= 0.05
         else:
             row = " | ".join(f"{share:.2f}" for share in shares)
-            assert f"| {found['name']} | {row} |" in page
+            assert f"| {found['name']} | {row} |" in SPEEDS
 
 
 def test_chapter_12_says_what_the_last_run_found():
     chapter = (BOOK / "chapters/12_cache.ipynb").read_text("utf-8")
-    files = (RESULTS / f"generation{on}.json" for on in ("", "-nvidia-h200"))
-    found = (json.loads(path.read_text("utf-8"))["ratios"] for path in files)
-    cpu, gpu = (ratios["cached / uncached"] for ratios in found)
+    files = ("generation", "generation-nvidia-h200")
+    cpu, gpu = (result(file)["ratios"]["cached / uncached"] for file in files)
     said = f"as fast with the cache as without (median {cpu['median']:.2f})"
     assert f"about four times {said}" in chapter
     assert f"no faster ({gpu['median']:.2f})" in chapter
@@ -110,8 +106,7 @@ def test_chapter_12_says_what_the_last_run_found():
 
 def test_chapter_16_says_what_the_last_run_found():
     chapter = (BOOK / "chapters/16_parallel.ipynb").read_text("utf-8")
-    file = RESULTS / "training-6-layers-width-384.json"
-    ratios = json.loads(file.read_text("utf-8"))["ratios"]
+    ratios = result("training-6-layers-width-384")["ratios"]
     plain, compiled = (
         f"{ratios[f'{name} / Hugging Face']['median']:.2f} times"
         for name in ("ours", "ours, torch.compile")
@@ -124,10 +119,8 @@ ROW = re.compile(
     r"^\| \[.+?\]\((?P<file>\w+\.ipynb)\) \| (?P<reading>\d+) \| (?P<exercises>\d+) \|",
     re.M,
 )
-TABLE = {
-    row["file"]: row
-    for row in ROW.finditer((CHAPTERS / "teaching.md").read_text("utf-8"))
-}
+TEACHING = (CHAPTERS / "teaching.md").read_text("utf-8")
+TABLE = {row["file"]: row for row in ROW.finditer(TEACHING)}
 EXERCISE = re.compile(r"^### (.+) \((\d+) minutes, (\w+)\)", re.M)
 BY_MINUTES = re.compile(r"^\| (\d+) \| (\w+) \| (\*.+) \|$", re.M)
 HAND_IN = re.compile(r"\*([^*]+)\* \((\d+)\)")
@@ -206,8 +199,7 @@ def test_one_evening_leads_through_four_chapters():
 
 
 def test_exercises_to_hand_in_exist():
-    text = (CHAPTERS / "teaching.md").read_text("utf-8")
-    asked = HAND_IN.findall(text)
+    asked = HAND_IN.findall(TEACHING)
     files = {file[:2]: file for file in TABLE}
     assert len(asked) > 10
     for title, number in asked:
@@ -220,7 +212,7 @@ def test_exercises_by_minutes_are_those_of_the_chapters():
         for file in TABLE
         for title, minutes, difficulty in EXERCISE.findall(words(file))
     }
-    rows = BY_MINUTES.findall((CHAPTERS / "teaching.md").read_text("utf-8"))
+    rows = BY_MINUTES.findall(TEACHING)
     told = [
         (title, chapter, minutes, difficulty)
         for minutes, difficulty, exercises in rows
@@ -232,14 +224,14 @@ def test_exercises_by_minutes_are_those_of_the_chapters():
     assert rows == sorted(rows, key=lambda row: int(row[0]))
 
 
-ROSETTA = Path(__file__).parents[2] / "chapters/rosetta.md"
+ROSETTA = (CHAPTERS / "rosetta.md").read_text("utf-8")
 MODULES = (multihead, blocks, decoder, encoder_decoder)
 FAMILIES = {"GPT-2": GPT2, "Llama": LLAMA}
 
 
 def table(heading: str) -> list[dict[str, list[str]]]:
     """The rows of a table: the code names of each cell by the column's head."""
-    section = ROSETTA.read_text("utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    section = ROSETTA.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     lines = re.findall(r"^\|(.*)\|$", section, re.M)
     head, _, *rows = ([cell.strip() for cell in line.split("|")] for line in lines)
     codes = ([re.findall("`([^`]+)`", cell) for cell in row] for row in rows)
@@ -288,14 +280,9 @@ def test_numbers_are_arguments_of_torch():
 
 @pytest.mark.parametrize("column", FAMILIES)
 def test_weights_are_those_that_a_checkpoint_is_read_by(column):
-    shown = {
-        (theirs, row["Here"][0]) for row in table("Weights") for theirs in row[column]
-    }
-    expected = {
-        (theirs.format(0), ours.format(0))
-        for theirs, (_, *parts) in FAMILIES[column].modules.items()
-        for ours in parts
-    }
+    shown = {(one, row["Here"][0]) for row in table("Weights") for one in row[column]}
+    modules = FAMILIES[column].modules.items()
+    expected = {(a.format(0), b.format(0)) for a, (_, *parts) in modules for b in parts}
     assert shown == expected
 
 
@@ -326,9 +313,6 @@ def test_masks_mean_what_the_page_says():
     layer = nn.MultiheadAttention(3, 1, batch_first=True)
     _, weights = layer(x, x, x, attn_mask=~first)
     assert torch.equal(weights, x[:, :1].expand(1, 3, 3))
-    meanings = ROSETTA.read_text("utf-8")
-    assert (
-        "| `F.scaled_dot_product_attention` | `attn_mask` | True: may attend"
-        in meanings
-    )
-    assert "`attn_mask`, `key_padding_mask` | True: may **not** attend" in meanings
+    here = "| `F.scaled_dot_product_attention` | `attn_mask` | True: may attend"
+    assert here in ROSETTA
+    assert "`attn_mask`, `key_padding_mask` | True: may **not** attend" in ROSETTA

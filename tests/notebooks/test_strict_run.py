@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from nbformat.v4 import new_notebook, new_output
 from tools.kernels import CELL_TIMEOUT, SETTINGS, kernel_environment
 from tools.offline import offline_prefix
 from tools.strict_run import strict_command
+from tools.trained import TAGS
 
 ROOT = Path(__file__).parents[2]
 VERDICT = re.compile(r"(\w+)(?:\.|::)ipynb::Cell \d+ ([A-Z]+)")
@@ -49,28 +49,33 @@ Figure()"""
 OLD_FIGURE = {"text/plain": "Figure()", "text/html": "<p>old</p>"}
 LOSS = "print('loss 7.46, right 84 %, seed 3')"
 
+SHAPES_AND_THREADS = f"import os\nfor n in {NAMES}: print(os.environ[n])"
+OLD = new_output("execute_result", OLD_FIGURE)
+PASSING = {
+    "a printed number": PI,
+    "a semicolon hides a value, as it does for readers": code("1 + 1;"),
+    "kernels check shapes and use one thread": code(
+        SHAPES_AND_THREADS, printed("1\n1\n")
+    ),
+    "a widget's view that was not stored is not missed": code(
+        WIDGET, new_output("execute_result", STATIC)
+    ),
+    "a trained cell may differ in a last digit": code(
+        LOSS, printed("loss 7.45, right 85 %, seed 3\n"), tags=["trained"]
+    ),
+    "and in a figure": code(FIGURE, OLD, tags=["trained"]),
+    "of what varies, only words and the count of numbers are compared": code(
+        LOSS, printed("loss 12.4, right  9 %, seed 4\n"), tags=["varies"]
+    ),
+}
 NOTEBOOKS = {
-    "honest": [PI],
+    "passing": [*PASSING.values()],
     "dead": [code(text) for text in ("x = 1", "import os\nos._exit(3)", "1", "2")],
     "error": [code("1 / 0"), code("x = 1")],
-    "semicolon": [code("1 + 1;")],
     "silent": [code("print(1)")],
-    "environment": [
-        code(f"import os\nfor n in {NAMES}: print(os.environ[n])", printed("1\n1\n"))
-    ],
-    "widget": [code(WIDGET, new_output("execute_result", STATIC))],
-    "near": [code(LOSS, printed("loss 7.45, right 85 %, seed 3\n"), tags=["trained"])],
-    "times": [code(LOSS, printed("loss 12.4, right  9 %, seed 4\n"), tags=["varies"])],
-    "fewer": [code(LOSS, printed("loss 7.46, right 84 %, seed\n"), tags=["varies"])],
-    "other": [code(LOSS, printed("loss 7.46, right 84 %, lead 3\n"), tags=["varies"])],
     "untagged": [code(LOSS, printed("loss 7.45, right 84 %, seed 3\n"))],
     "far": [code(LOSS, printed("loss 7.44, right 84 %, seed 3\n"), tags=["trained"])],
-    "count": [code(LOSS, printed("loss 7.46, right 84 %, seed 4\n"), tags=["trained"])],
-    "word": [code(LOSS, printed("lass 7.46, right 84 %, seed 3\n"), tags=["trained"])],
-    "figure": [code(FIGURE, new_output("execute_result", OLD_FIGURE))],
-    "learned": [
-        code(FIGURE, new_output("execute_result", OLD_FIGURE), tags=["trained"])
-    ],
+    "figure": [code(FIGURE, OLD)],
     "offline": [code(DIAL, printed("Network is unreachable\n"))],
 }
 
@@ -81,19 +86,9 @@ def strict_run(*paths: Path, mode: str = "--nbval") -> subprocess.CompletedProce
     return run_command(*command, cwd=ROOT, env=kernel_environment(), timeout=300)
 
 
-def with_another_digit(notebook: NotebookNode) -> NotebookNode:
-    """Change the last printed digit of the first checked cell that prints one."""
-    checked = (
-        output
-        for cell in notebook.cells
-        if "nbval-ignore-output" not in cell.metadata.get("tags", [])
-        for output in cell.get("outputs", [])
-        if re.search(r"\d", output.get("text", ""))
-    )
-    output = next(checked)
-    before, digit, after = re.fullmatch(r"(.*)(\d)(.*)", output.text, re.S).groups()
-    output.text = f"{before}{(int(digit) + 1) % 10}{after}"
-    return notebook
+def forged() -> NotebookNode:
+    """A notebook whose stored output has another digit than its cell prints."""
+    return numbered(new_notebook(cells=[code(PI.source, printed("3.15\n"))]))
 
 
 class Run:
@@ -104,7 +99,7 @@ class Run:
             name: numbered(new_notebook(cells=cells))
             for name, cells in NOTEBOOKS.items()
         }
-        examples["forged"] = with_another_digit(deepcopy(examples["honest"]))
+        examples["forged"] = forged()
         examples["fresh"] = new_notebook(cells=[code("1 + 1"), code("2 + 2")])
         paths = [written(nb, folder / f"{name}.ipynb") for name, nb in examples.items()]
         started = time.monotonic()
@@ -130,9 +125,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(tmp_path_factory.mktemp("strict"))
 
 
-def test_honest_passes_and_one_changed_digit_fails(run):
+def test_one_changed_digit_fails(run):
     assert run.done.returncode == 1
-    assert run.verdicts("honest") == {"PASSED": 1}
     assert run.verdicts("forged") == {"FAILED": 1}
     assert "'3.15" in run.words("forged")
 
@@ -154,24 +148,24 @@ def test_error_that_is_not_expected_fails(run):
     assert "ZeroDivisionError" in run.words("error")
 
 
-PASSING = {
-    "semicolon": "it hides a value, as it does for readers",
-    "environment": "kernels check shapes and use one thread",
-    "widget": "a widget's view that was not stored is not missed",
-    "near": "a trained cell may differ in a last digit",
-    "learned": "and in a figure",
-    "times": "of what varies, only words and the count of numbers are compared",
-}
-
-
-FAILING = "silent untagged far count word figure fewer other".split()
-
-
 def test_what_may_differ_and_nothing_else(run):
-    for name in PASSING:
-        assert run.verdicts(name) == {"PASSED": 1}, run.words(name)
-    for name in FAILING:
+    assert run.verdicts("passing") == {"PASSED": len(PASSING)}, run.words("passing")
+    for name in ("silent", "untagged", "far", "figure"):
         assert run.verdicts(name) == {"FAILED": 1}, run.words(name)
+
+
+@pytest.mark.parametrize(
+    ("tag", "stored"),
+    [
+        ("trained", "loss 7.46, right 84 %, seed 4"),
+        ("trained", "lass 7.46, right 84 %, seed 3"),
+        ("varies", "loss 7.46, right 84 %, seed"),
+        ("varies", "loss 7.46, right 84 %, lead 3"),
+    ],
+)
+def test_another_word_or_count_is_not_taken_for_what_is_stored(tag, stored):
+    text = "loss 7.46, right 84 %, seed 3"
+    assert TAGS[tag](text, stored) == text
 
 
 def test_network_is_cut_off_where_it_can_be(run):
@@ -180,9 +174,8 @@ def test_network_is_cut_off_where_it_can_be(run):
 
 
 def test_on_a_gpu_digits_may_differ_and_asserts_hold(tmp_path):
-    forged = with_another_digit(numbered(new_notebook(cells=[deepcopy(PI)])))
     failing = numbered(new_notebook(cells=[code("assert 1 + 1 == 3")]))
-    paths = [written(forged, tmp_path / "forged.ipynb")]
+    paths = [written(forged(), tmp_path / "forged.ipynb")]
     paths += [written(failing, tmp_path / "failing.ipynb")]
     said = VERDICT.findall(strict_run(*paths, mode="--nbval-lax").stdout)
     assert said == [("forged", "PASSED"), ("failing", "FAILED")]

@@ -1,6 +1,5 @@
 """Formulas: who gets a color, what a screen reader gets, what an error says."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,8 +52,8 @@ def test_coloring_keeps_formulas_that_are_not_complete(tex: str) -> None:
 
 
 @pytest.fixture
-def formulas(tmp_path: Path) -> Iterator[Formulas]:
-    opened = Formulas(ROOT, tmp_path / "memory.json", MACROS)
+def formulas() -> Iterator[Formulas]:
+    opened = Formulas(ROOT, MACROS)
     yield opened
     opened.close()
 
@@ -64,21 +63,8 @@ def test_formula_is_set_for_the_eye_and_for_the_ear(formulas: Formulas) -> None:
     there = 'class="katex-display" <math <mfrac> tl-query tl-key style='
     assert [part for part in there.split(" ") if part not in html] == []
     assert "<script" not in html
-
-
-def test_macros_of_the_configuration_are_known(formulas: Formulas) -> None:
+    # by a macro of the configuration
     assert "tl-query" in formulas.render(r"\query{x_i}", display=False)
-
-
-def test_formula_is_remembered(formulas: Formulas, tmp_path: Path) -> None:
-    first = formulas.render("x + y", display=False)
-    formulas.close()
-    again = Formulas(ROOT, tmp_path / "memory.json", MACROS)
-    assert again.render("x + y", display=False) == first
-    assert again.process is None
-    again.render("x + y", display=True)
-    again.close()
-    assert len(json.loads((tmp_path / "memory.json").read_text())) == 2
 
 
 @pytest.mark.parametrize(

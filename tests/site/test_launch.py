@@ -118,6 +118,7 @@ def check_site(book: SmallBook) -> None:
         size = (social_cards.WIDTH, social_cards.HEIGHT)
         assert struct.unpack(">II", head[16:]) == size
     robots = (book.html / "robots.txt").read_text()
+    assert robots.startswith("User-agent: *\nAllow: /\n")
     assert f"Sitemap: {SITE}/sitemap.xml\n" in robots
     assert {f"{SITE}/intro.html", f"{SITE}/chapters/cells.html"} <= {*in_sitemap(book)}
     assert 'href="/course/intro.html"' in book.page("404")

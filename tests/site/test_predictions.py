@@ -93,7 +93,7 @@ def test_without_scripts_an_answer_is_a_fold_and_no_field_is_seen(visit) -> None
     expect(answer).to_be_visible()
 
 
-def test_an_emptied_field_forgets_its_prediction(visit) -> None:
+def test_an_emptied_field_forgets_its_prediction_and_paper_has_none(visit) -> None:
     page = visit(PAGE)
     field = page.locator(FIELD).first
     for words in ("target", ""):
@@ -101,9 +101,5 @@ def test_an_emptied_field_forgets_its_prediction(visit) -> None:
         field.press("Enter")
     assert shown(page) == []
     expect(page.get_by_role("button", name="Forget my predictions")).to_be_hidden()
-
-
-def test_paper_has_no_fields(visit) -> None:
-    page = visit(PAGE)
     page.emulate_media(media="print")
-    expect(page.locator(FIELD).first).to_be_hidden()
+    expect(field).to_be_hidden()

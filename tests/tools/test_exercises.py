@@ -1,4 +1,4 @@
-"""Stubs are made from solutions: what stays, what goes, and what is refused."""
+"""Stubs are made from solutions (`tests/notebooks/rules.py`), or these are refused."""
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -6,72 +6,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tools.exercises import HINT, stub_of, with_stubs
 
 CHECK = 'check("f", strict=True)(f)'
-CASES = {
-    "a function keeps signature and docstring": (
-        f'''def f(x, *, y=1):
-    """What it does."""
-    # why
-    return x + y
 
 
-{CHECK}''',
-        '''def f(x, *, y=1):
-    """What it does."""
-    ...
-
-
-check("f")(f)''',
-    ),
-    "a function without docstring": (
-        f"def f(x):\n    y = x\n    return y\n\n\n{CHECK}",
-        'def f(x): ...\n\n\ncheck("f")(f)',
-    ),
-    "imports and given lines stay, prints and asserts go": (
-        f"import math\n\nN = 3  # given\nprint(N)\nx = math.pi\nassert x\n{CHECK}",
-        'import math\nN = 3\nx = ...\ncheck("f")(f)',
-    ),
-    "a given helper stays whole": (
-        f"def g(x):  # given\n    return x\n\n\ndef f(x):\n    return g(x)\n\n{CHECK}",
-        'def g(x):\n    return x\n\n\ndef f(x): ...\n\n\ncheck("f")(f)',
-    ),
-    "a class keeps its methods": (
-        '''class F(nn.Module):
-    """Twice."""
-
-    def __init__(self, d_model):
-        super().__init__()
-        self.d_model = d_model
-
-    def forward(self, x):
-        """x (seq, d_model)."""
-        return 2 * x
-
-
-check("F", strict=True)(F)''',
-        '''class F(nn.Module):
-    """Twice."""
-
-    def __init__(self, d_model): ...
-
-    def forward(self, x):
-        """x (seq, d_model)."""
-        ...
-
-
-check("F")(F)''',
-    ),
-    "a decorator stays": (
-        f"@torch.no_grad()\ndef f(x):\n    return x\n\n\n{CHECK}",
-        '@torch.no_grad()\ndef f(x): ...\n\n\ncheck("f")(f)',
-    ),
-    "several names": (f"a = b = 2\n{CHECK}", 'a, b = ...\ncheck("f")(f)'),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_a_stub_leaves_out_what_is_to_be_found(case):
-    solution, stub = CASES[case]
-    assert stub_of(solution) == stub
+def test_prints_and_asserts_go():
+    solution = f"import math\nprint(1)\nx = math.pi\nassert x\n{CHECK}"
+    assert stub_of(solution) == 'import math\nx = ...\ncheck("f")(f)'
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from nbformat import NotebookNode, writes
 
 from tools import isolated
 from tools.isolated import run_isolated
-from tools.kernels import without_outputs
 
 EMPTY = "import os\nassert os.listdir() == []\nprint('ran')"
 DEAD = "import os\nos._exit(3)"
@@ -39,20 +38,16 @@ def test_what_fails_is_told_and_the_rest_not_run(source: str, told: str) -> None
     assert cells.cells[2].execution_count is None
 
 
-def test_old_outputs_are_not_taken_for_new_ones() -> None:
-    cells = notebook("x = 1")
-    cells.cells[0].outputs = [nb.new_output("stream", text="old")]
-    assert without_outputs(cells).cells[0].outputs == []
-
-
 @pytest.mark.parametrize(("failures", "code"), [({}, 0), ({"b": "It broke"}, 1)])
 def test_command_runs_all_and_counts(tmp_path, monkeypatch, capsys, failures, code):
     paths = [tmp_path / f"{name}.ipynb" for name in "abc"]
     for path in paths:
-        path.write_text(writes(notebook(f"name = {path.stem!r}")))
+        old = notebook(f"name = {path.stem!r}")
+        old.cells[0].outputs = [nb.new_output("stream", text="not taken for a new one")]
+        path.write_text(writes(old))
 
     def fake(cells: NotebookNode, python: str, _: object) -> str:
-        assert python == "that-python"
+        assert (python, cells.cells[0].outputs) == ("that-python", [])
         return failures.get(cells.cells[0].source[-2], "")
 
     monkeypatch.setattr(isolated, "run_isolated", fake)

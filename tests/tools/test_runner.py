@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from tools import test as runner
-from tools.offline import offline_prefix
 from tools.stages import (
     NIGHTLY,
     ROOT,
@@ -76,12 +75,13 @@ def test_summary_ends_with_verdict_and_sum(capsys):
 
 def test_summary_says_so_when_the_network_was_not_cut(capsys, monkeypatch):
     outcome = Outcome(stage("", group="notebooks"), Counter(passed=1), 1.0)
-    monkeypatch.setattr(runner, "offline_prefix", list)
-    summarize([outcome])
-    assert "ran WITH the network" in capsys.readouterr().out
     monkeypatch.setattr(runner, "offline_prefix", lambda: ["unshare"])
     summarize([outcome])
     assert "NOTE" not in capsys.readouterr().out
+    monkeypatch.undo()
+    monkeypatch.setenv("PATH", "")  # without unshare
+    summarize([outcome])
+    assert "ran WITH the network" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("second", "code"), [("pass", 0), ("exit(1)", 1)])
@@ -140,11 +140,6 @@ def test_every_folder_and_notebook_is_in_some_stage():
     left_out = {word[9:] for word in words if word.startswith("--ignore=")}
     assert left_out
     assert left_out <= set(words)
-
-
-def test_offline_prefix_is_empty_without_unshare(monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    assert offline_prefix() == []
 
 
 @pytest.mark.parametrize("line", LAST_LINES)

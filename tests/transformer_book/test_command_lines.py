@@ -2,7 +2,7 @@
 
 import io
 import re
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,8 @@ from torch import nn
 
 from transformer_book import train as command
 from transformer_book.generate import main as sampling
-from transformer_book.pretrained import evaluation, fingerprint, load_folder, tasks
+from transformer_book.pretrained import evaluation, fingerprint, load_folder, run, tasks
 from transformer_book.pretrained.recipes import PRESETS, RECIPES, Recipe
-from transformer_book.pretrained.run import Run
 from transformer_book.train import main as training
 from transformer_lib.parallel import Processes
 from transformer_lib.training import train as run_train
@@ -69,7 +68,7 @@ def test_a_stopped_run_goes_on_from_its_snapshot(tmp_path, monkeypatch, capsys):
     """One that is killed while it writes is in `test_training_snapshots`."""
     # to the last bit on the CPU only
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr("transformer_book.train.Run", partial(Run, every=3))
+    monkeypatch.setattr(command, "Run", partial(run.Run, every=3))
     words = [*EIGHT, "--snapshot", str(tmp_path / "run.safetensors")]
 
     class Stops(command._Teller):
@@ -91,11 +90,10 @@ def test_a_stopped_run_goes_on_from_its_snapshot(tmp_path, monkeypatch, capsys):
 
 
 def test_the_paper_s_model_trains_on_random_tokens(monkeypatch, capsys):
-    run = "transformer_book.pretrained.run"
     small = replace(PRESETS["base"], d_model=16, d_ff=32, n_layers=1, n_heads=2)
     few = {"random": lambda: tasks.random(vocab_size=64)}
-    monkeypatch.setattr(f"{run}.PRESETS", {"base": small})
-    monkeypatch.setattr(f"{run}.TASKS", few)
+    monkeypatch.setattr(run, "PRESETS", {"base": small})
+    monkeypatch.setattr(run, "TASKS", few)
     settings = "--steps 2 --batch-size 2 --precision bfloat16".split()
     training([*WORDS, *settings])
     assert "step      2 of 2" in capsys.readouterr().out
@@ -127,7 +125,7 @@ def test_a_snapshot_of_shards_is_refused(monkeypatch, capsys, tmp_path):
     def two():
         yield Processes(rank=0, size=2, device=CPU)
 
-    monkeypatch.setattr("transformer_book.train.processes", two)
+    monkeypatch.setattr(command, "processes", two)
     words = [*SHORT, "--strategy", "sharded", "--snapshot", str(tmp_path / "x")]
     said = refused(training, words, capsys)
     assert "a snapshot needs whole weights in one process, got --strategy" in said
@@ -165,15 +163,6 @@ def test_a_model_keeps_its_recipe_but_for_what_is_asked_for(name, value):
     assert getattr(meant(*WORDS, *words), name) == value
 
 
-def test_the_rest_has_its_defaults_and_paths_are_paths():
-    bare = command.parser().parse_args([])
-    types = (bare.weights, bare.precision)
-    assert (*types, bare.strategy) == ("float32", "float32", "data-parallel")
-    assert (bare.compile, bare.out, bare.snapshot) == (False, None, None)
-    given = command.parser().parse_args(["--compile", "--out", "a", "--snapshot", "b"])
-    assert (given.compile, given.out, given.snapshot) == (True, Path("a"), Path("b"))
-
-
 def test_the_command_is_told_again_without_what_only_says_where_to_write():
     words = "--model manual-lm --batch-size 3 --peak 0.5".split()
     places = "--out a --snapshot b --compile".split()
@@ -202,7 +191,6 @@ def test_twenty_steps_are_told_and_the_first_and_the_last_one(steps, told, capsy
 def test_bfloat16_weights_are_not_bfloat16_products(option, kept, monkeypatch, capsys):
     """Autocast keeps weights, gradients and Adam's averages in float32."""
     seen = []
-    train = "transformer_book.pretrained.run.train"
 
     def watched(model, batches, *, optimizer, **how):
         losses = run_train(model, batches, optimizer=optimizer, **how)
@@ -211,7 +199,7 @@ def test_bfloat16_weights_are_not_bfloat16_products(option, kept, monkeypatch, c
             seen.extend(x.dtype for x in (p, p.grad, *averages))
         return losses
 
-    monkeypatch.setattr(train, watched)
+    monkeypatch.setattr(run, "train", watched)
     training([*SHORT, "--steps", "3", option, "bfloat16"])
     assert set(seen) == {kept}
     assert re.search(r"weights \w{16},", capsys.readouterr().out)
@@ -225,11 +213,11 @@ def test_bfloat16_weights_are_stored_as_such(tmp_path):
     assert "--weights bfloat16 --precision float32" in found.about["command"]
 
 
-def test_bfloat16_is_cast_on_the_device_and_float32_is_not():
+@pytest.mark.parametrize("cast", [None, torch.bfloat16])
+def test_bfloat16_is_cast_on_the_device_and_float32_is_not(cast):
     x = torch.ones(2, 2)
-    assert isinstance(command._autocast(None, CPU), nullcontext)
-    with command._autocast(torch.bfloat16, CPU):
-        assert (x @ x).dtype == torch.bfloat16
+    with command._autocast(cast, CPU):
+        assert (x @ x).dtype == (cast or torch.float32)
 
 
 @pytest.mark.parametrize("size", [1, 2])
@@ -254,25 +242,19 @@ def test_a_model_is_shared_out_among_several_and_then_compiled(
     assert did == [strategy] * (size == 2) + compiled
 
 
-def test_sampling_translates(capsys):
-    sampling(["--model", "number-translator", "forty-two"])
-    assert capsys.readouterr().out == "zweiundvierzig\n"
+def test_sampling_translates_writes_on_and_draws_by_its_seed(capsys):
+    def said(*words):
+        sampling([*words])
+        return capsys.readouterr().out
 
-
-def test_sampling_writes_on(capsys):
-    sampling(["The try statement", "--max-new-tokens", "12"])
-    greedy = capsys.readouterr().out
-    assert greedy.startswith("The try statement")
-    assert len(greedy) > len("The try statement") + 12
-
-
-def test_sampling_draws_by_its_seed(capsys):
-    texts = []
+    begin = "The try statement"
+    assert said("--model", "number-translator", "forty-two") == "zweiundvierzig\n"
+    greedy = said(begin, "--max-new-tokens", "12")
+    assert greedy.startswith(begin)
+    assert len(greedy) > len(begin) + 12
     settings = "--temperature 1.0 --top-p 0.95 --max-new-tokens 20 --seed".split()
-    for seed in ("1", "1", "2"):
-        sampling(["The try statement", *settings, seed])
-        texts.append(capsys.readouterr().out)
-    assert texts[0] == texts[1] != texts[2]
+    one, again, other = (said(begin, *settings, seed) for seed in "112")
+    assert one == again != other
 
 
 @pytest.mark.parametrize(

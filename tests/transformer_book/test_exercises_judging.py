@@ -92,8 +92,7 @@ def test_what_is_untouched_is_not_yet_done(untouched):
 
 
 def test_what_is_no_function_is_shown():
-    assert complaint(3) == "✗ it is 3, expected a function"
-    assert complaint(torch.ones(2)).startswith("✗ it is tensor([1., 1.]), expected")
+    assert complaint(torch.ones(2)) == "✗ it is tensor([1., 1.]), expected a function"
 
 
 @pytest.mark.parametrize(
@@ -102,10 +101,7 @@ def test_what_is_no_function_is_shown():
         (lambda x: np.zeros(4), "it is a numpy.ndarray, expected a torch.Tensor"),
         (lambda x: [0.0, 2.0], r"it is a builtins.list, expected .* of shape \(4,\)"),
         (lambda x: (2 * x)[:3], r"the shape is \(3,\), expected \(4,\)"),
-        (
-            lambda x: (2 * x).half(),
-            "the dtype is torch.float16, expected torch.float32",
-        ),
+        (lambda x: x.half(), "the dtype is torch.float16, expected torch.float32"),
         (lambda x: (2 * x).to("meta"), "the device is meta, expected cpu"),
         (lambda x: x / 0 * 2, r"at \[0\] it is nan, expected 0.0000; 100%"),
     ],
@@ -143,17 +139,11 @@ def test_an_exception_is_shown_whole_and_only_the_learners_lines():
 
 
 def test_arguments_that_are_changed_in_place_are_noticed_inside_others_too():
-    assert "your function changed its argument in place" in complaint(
-        lambda x: x.mul_(2)
-    )
-    inside = Exercise(
-        "inside",
-        lambda parts: parts[0]["x"] + 1,
-        {"a list": lambda f: f([{"x": torch.zeros(2)}])},
-        {},
-    )
+    run = {"a list": lambda f: f([{"x": torch.zeros(2)}])}
+    inside = Exercise("inside", lambda parts: parts[0]["x"] + 1, run, {})
     assert complaint(lambda parts: parts[0]["x"] + 1, inside) is None
-    assert "in place" in complaint(lambda parts: parts[0]["x"].add_(1), inside)
+    said = "your function changed its argument in place"
+    assert said in complaint(lambda parts: parts[0]["x"].add_(1), inside)
     assert "in place" in complaint(lambda parts: parts[0].pop("x") + 1, inside)
 
 
@@ -220,7 +210,6 @@ def test_an_experiment_of_another_exercise_is_no_excuse_to_raise():
 @pytest.mark.parametrize(
     ("got", "want", "said"),
     [
-        (1, 1, None),
         ("a", "b", "it is 'a', expected 'b'"),
         (torch.tensor(2), 2, None),
         (1.0, 1.0 + 1e-7, None),
@@ -231,7 +220,6 @@ def test_an_experiment_of_another_exercise_is_no_excuse_to_raise():
         ((1, 2), (1,), r"it is \(1, 2\), expected \(1,\)"),
         ((1, torch.zeros(1)), (1, torch.ones(1)), r"part 1: at \[0\] it is 0.0000, "),
         ({"a": 1}, {"a": 1}, None),
-        ({"a": 1}, {"b": 1}, r"missing keys: \['b'\]; unexpected keys: \['a'\]"),
         (
             {"a": 1, "c": 1, "b": 1},
             {"d": 1, "f": 1, "e": 1},
@@ -254,7 +242,7 @@ def test_differences_are_said_with_their_place(got, want, said):
     assert found is None if said is None else re.search(said, found)
 
 
-def test_an_answer_may_be_asked_for_too():
+def test_an_answer_may_be_a_number_or_a_function():
     def complain(answer):
         return None if answer == 18 else f"{answer} is not 18"
 
@@ -264,9 +252,6 @@ def test_an_answer_may_be_asked_for_too():
     assert "ZeroDivisionError" in repr(ask("keys", lambda answer: 1 / 0)(1))
     with pytest.raises(WrongSolution, match="17 is not 18"):
         ask("keys", complain, strict=True)(17)
-
-
-def test_an_answer_may_be_a_function():
     judge_twice = ask("twice", lambda f: None if f(3) == 6 else "3 does not give 6")
     assert judge_twice(lambda x: 2 * x)
     assert "3 does not give 6" in repr(judge_twice(lambda x: x))
@@ -311,16 +296,12 @@ class Stub(nn.Module):
     def update(self, key, value): ...
 
 
-class HalfDone(Layer):
-    def forward(self, x): ...
-
-
 def test_a_layer_gets_the_weights_and_no_bias():
     x = torch.tensor([[1.0, 10.0]])
     assert fitted(Layer, (2, 3), WEIGHTS)(x).tolist() == [[10.0, 32.0, 54.0]]
 
 
-def test_what_is_built_is_at_rest():
+def test_what_is_built_is_at_rest_and_watched():
     seen = []
     layer = type("Seen", (Layer,), {"forward": lambda s, x: seen.append(s.training)})
     with pytest.raises(NotYet):
@@ -328,24 +309,9 @@ def test_what_is_built_is_at_rest():
     assert seen == [False]
 
 
-def test_inputs_are_copies_and_watched():
-    x = torch.ones(1, 2)
-    layer = type("InPlace", (Layer,), {"forward": lambda self, x: x.mul_(2)})
-    with pytest.raises(Trouble, match="in place"):
-        fitted(layer, (2, 3), WEIGHTS)(x)
-    assert x.equal(torch.ones(1, 2))
-
-
-@pytest.mark.parametrize("layer", [Stub, HalfDone])
-def test_an_untouched_class_is_not_yet_done(layer):
-    with pytest.raises(NotYet):
-        fitted(layer, (2, 3), WEIGHTS)(torch.ones(1, 2))
-
-
 @pytest.mark.parametrize(
     ("solution", "said"),
     [
-        (lambda *sizes: 3, "^it builds a int, expected an nn.Module"),
         (lambda *sizes: torch.ones(2), "^it builds a Tensor, expected an nn.Module"),
         (
             nn.Linear,
@@ -356,7 +322,6 @@ def test_an_untouched_class_is_not_yet_done(layer):
             lambda *sizes: Layer(*sizes, gate=nn.Linear(2, 3)),
             "^unexpected parameters: gate.weight\n",
         ),
-        (lambda *sizes: nn.Identity(), "^missing parameters: up.weight\n"),
         (lambda a, b: Layer(b, a), r"^wrong shapes: up.weight \(2, 3\)\n  expected"),
     ],
 )

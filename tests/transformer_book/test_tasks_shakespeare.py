@@ -5,9 +5,10 @@ import hashlib
 import io
 import os
 import threading
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from unittest.mock import MagicMock, Mock, call
+from unittest.mock import MagicMock
 from urllib import request
 from urllib.error import URLError
 from urllib.response import addinfourl
@@ -34,13 +35,13 @@ def a_short_play(monkeypatch):
 
 
 @contextlib.contextmanager
-def served(body, announced=None, status=200):
+def served(body, status=200):
     """Serve the body on this machine; yield an opener that goes there."""
 
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(status)
-            self.send_header("Content-Length", str(announced or len(body)))
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
@@ -74,49 +75,19 @@ def test_what_is_fetched_is_kept(tmp_path):
     assert shakespeare_text(folder, open_url=never) == PLAY.decode()
 
 
-WRONG = {
-    "another text": (PLAY.replace(b"Speak", b"SPEAK"), None),
-    "too much": (PLAY * 2, None),
-    "cut off": (PLAY[:-9], None),
-    "cut off on the way": (PLAY[:-9], len(PLAY)),
-    "nothing": (b"", None),
-}
+WRONG = {"another text": PLAY.replace(b"Speak", b"SPEAK"), "too much": PLAY * 2}
 
 
-@pytest.mark.parametrize(("body", "announced"), WRONG.values(), ids=WRONG)
-def test_another_text_is_refused_and_leaves_nothing(tmp_path, body, announced):
+@pytest.mark.parametrize("body", WRONG.values(), ids=WRONG)
+def test_another_text_is_refused_not_read_to_its_end_and_leaves_nothing(tmp_path, body):
     size = min(len(body), len(PLAY) + 1)
     message = (
         rf"what was fetched must be {len(PLAY)} bytes with SHA-256 .*, got {size} "
         rf"bytes .*; try again, or save {URL} as {tmp_path}.*tinyshakespeare.txt"
     )
-    with served(body, announced) as open_url, pytest.raises(ValueError, match=message):
+    with served(body) as open_url, pytest.raises(ValueError, match=message):
         shakespeare_text(tmp_path, open_url=open_url)
     assert list(tmp_path.iterdir()) == []
-
-
-def answer_that_reads(read):
-    """Return an open answer whose one way to be read is this."""
-    answer = MagicMock()
-    answer.__enter__.return_value = Mock(spec=["read"], read=Mock(side_effect=read))
-    return answer
-
-
-def test_an_endless_answer_is_not_read_to_its_end(tmp_path):
-    endless = answer_that_reads(lambda size: b"x" * size)
-    with pytest.raises(ValueError, match="what was fetched must be"):
-        shakespeare_text(tmp_path, open_url=lambda _: endless)
-    assert endless.__enter__().read.mock_calls == [call(len(PLAY) + 1)]
-
-
-def refused(url):
-    with served(PLAY) as open_url:
-        pass
-    return open_url(url)
-
-
-def timed_out(url):
-    raise TimeoutError("timed out")
 
 
 def not_found(url):
@@ -125,10 +96,12 @@ def not_found(url):
 
 
 def without_an_end(url):
-    return answer_that_reads(shakespeare.HTTPException("chunk without an end"))
+    answer = MagicMock()
+    answer.__enter__().read.side_effect = HTTPException("chunk without an end")
+    return answer
 
 
-@pytest.mark.parametrize("open_url", [refused, timed_out, not_found, without_an_end])
+@pytest.mark.parametrize("open_url", [not_found, without_an_end])
 def test_without_a_network_it_says_what_to_do(tmp_path, open_url):
     why = open_url.__name__.replace("_", " ")
     message = (
@@ -181,14 +154,14 @@ def test_only_https_is_opened(url):
         open_https(url)
 
 
-def answering(status, headers, body):
+def answering(status, headers):
     """The library's opener, with an answer in place of the network."""
 
     class Answers(request.BaseHandler):
         handler_order = 100
 
         def https_open(self, asked):
-            answer = addinfourl(io.BytesIO(body), headers, URL, status)
+            answer = addinfourl(io.BytesIO(), headers, URL, status)
             if asked.full_url != URL:
                 answer = addinfourl(io.BytesIO(b"moved"), {}, asked.full_url, 200)
             answer.msg = "a reason"
@@ -199,21 +172,18 @@ def answering(status, headers, body):
     return lambda url: opener.open(url, timeout=10)
 
 
-def test_the_default_opener_brings_the_text(tmp_path):
-    open_url = answering(200, {}, PLAY)
-    assert shakespeare_text(tmp_path, open_url=open_url) == PLAY.decode()
-
-
 def test_a_redirection_may_lead_to_https_only():
-    moved = answering(302, {"location": "https://elsewhere.example/x"}, b"")
+    moved = answering(302, {"location": "https://elsewhere.example/x"})
     assert moved(URL).read() == b"moved"
-    for place in ("http://127.0.0.1:9/x", "ftp://127.0.0.1:9/x"):
-        with pytest.raises(URLError, match="unknown url type"):
-            answering(302, {"location": place}, b"")(URL)
-    with pytest.raises(URLError, match="is not allowed"):
-        answering(302, {"location": "file:///etc/hostname"}, b"")(URL)
+    for place in (
+        "http://127.0.0.1:9/x",
+        "ftp://127.0.0.1:9/x",
+        "file:///etc/hostname",
+    ):
+        with pytest.raises(URLError, match=r"unknown url type|is not allowed"):
+            answering(302, {"location": place})(URL)
 
 
 def test_a_refusal_of_the_server_is_an_error():
     with pytest.raises(URLError, match="403"):
-        answering(403, {}, PLAY)(URL)
+        answering(403, {})(URL)

@@ -55,12 +55,6 @@ def stamp_of(folder: Path) -> str:
         return ""
 
 
-def remove_stamp(folder: Path) -> None:
-    """Declare the folder unfinished."""
-    if (folder / STAMP).exists():
-        (folder / STAMP).unlink()
-
-
 def refuse_links(*folders: Path) -> None:
     """Keep another project's files: set-up empties what it sets up."""
     for folder in folders:
@@ -77,7 +71,7 @@ def set_up(
     """Bring or leave a folder, which must have the key; say whether that was done."""
     if stamp_of(folder) == wanted() and (folder / key).exists():
         return False
-    remove_stamp(folder)
+    (folder / STAMP).unlink(missing_ok=True)
     bring()
     (folder / STAMP).write_text(wanted(), encoding="utf-8")
     return True

@@ -31,15 +31,25 @@ class ToolError(Exception):
         self.output = output
 
 
-def explain_certificate(error: ToolError, name: str) -> SetupError | None:
-    """Say what to do where a certificate could not be checked, if that was it."""
-    if not any(sign in str(error) for sign in NO_CERTIFICATE):
-        return None
-    return SetupError(
+def certificate(name: str) -> str:
+    """Return what to do where a certificate could not be checked."""
+    return (
         "the certificate of the package index could not be checked; run `apt-get "
         f"install ca-certificates` (Debian), or set {name} to the file with your "
         "network's own certificate, and run the command again"
     )
+
+
+def explained(
+    error: ToolError, tool: str, begin: str, reasons: dict[tuple[str, ...], str]
+) -> SetupError:
+    """Turn a tool's last words into one line that says what to do."""
+    for signs, words in reasons.items():
+        if any(sign in str(error) for sign in signs):
+            return SetupError(words)
+    said = [line for line in error.output if line.startswith(begin)]
+    quoted = "; ".join(said[:2] or error.output[-1:] or ["no output"])
+    return SetupError(f"{tool} failed: {quoted}; mend that and run the command again")
 
 
 def say(line: str) -> None:

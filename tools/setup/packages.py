@@ -7,11 +7,13 @@ import shutil
 from pathlib import Path
 
 from tools.setup.console import (
+    NO_CERTIFICATE,
     ROOT,
     SetupError,
     ToolError,
+    certificate,
     clean_environment,
-    explain_certificate,
+    explained,
     run_tool,
     say,
 )
@@ -21,13 +23,23 @@ OLDER_JUPYTER = "tests/jupyter/classic.txt"
 GIGABYTE = 10**9
 NEEDED, NEEDED_WITH_CUDA = 4, 11  # GB, unpacked, and what pip downloads meanwhile
 CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
-NO_SPACE = ("No space left on device", "Errno 28", "Disk quota exceeded")
-NO_INDEX = (
-    *("Temporary failure in name resolution", "NewConnectionError", "SSLError"),
-    *("ConnectTimeoutError", "Connection refused", "Connection broken", "ProxyError"),
-    *("Max retries exceeded", "Network is unreachable", "Read timed out"),
-    *("Could not fetch URL", "IncompleteRead"),
-)
+REASONS = {
+    ("No space left on device", "Errno 28", "Disk quota exceeded"): (
+        f"the disk is full; torch needs {NEEDED} GB, its CUDA build "
+        f"{NEEDED_WITH_CUDA} GB: make room, or set {CPU_BUILD}"
+    ),
+    NO_CERTIFICATE: certificate("PIP_CERT"),
+    (
+        *("Temporary failure in name resolution", "NewConnectionError", "SSLError"),
+        *("ConnectTimeoutError", "Connection refused", "Connection broken"),
+        *("Max retries exceeded", "Network is unreachable", "Read timed out"),
+        *("Could not fetch URL", "IncompleteRead", "ProxyError"),
+    ): (
+        "the package index could not be reached "
+        f"({os.environ.get('PIP_INDEX_URL', 'https://pypi.org/simple')}); check the "
+        "network, a proxy or PIP_INDEX_URL, and run the command again"
+    ),
+}
 
 
 def check_disk(folder: Path) -> None:
@@ -65,29 +77,6 @@ def install_packages(venv: Path) -> None:
     run_tool([pip[0], "-c", "import matplotlib.font_manager"], env)
 
 
-def explained(error: ToolError) -> SetupError:
-    """Turn pip's last words into one line that says what to do."""
-    text = str(error)
-    if any(sign in text for sign in NO_SPACE):
-        return SetupError(
-            f"the disk is full; torch needs {NEEDED} GB, its CUDA build "
-            f"{NEEDED_WITH_CUDA} GB: make room, or set {CPU_BUILD}"
-        )
-    if certificate := explain_certificate(error, "PIP_CERT"):
-        return certificate
-    if any(sign in text for sign in NO_INDEX):
-        index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple")
-        return SetupError(
-            f"the package index could not be reached ({index}); check the "
-            "network, a proxy or PIP_INDEX_URL, and run the command again"
-        )
-    errors = [line for line in error.output if line.startswith("ERROR")]
-    quoted = (errors or error.output or ["no output"])[-1]
-    return SetupError(
-        f"pip failed: {quoted.strip()}; mend that and run the command again"
-    )
-
-
 def bring_packages(venv: Path, *, afresh: bool) -> None:
     """Bring `.venv` to what requirements.txt says.
 
@@ -106,7 +95,9 @@ def bring_packages(venv: Path, *, afresh: bool) -> None:
         install_packages(venv)
     except (ToolError, SetupError) as error:
         shutil.rmtree(str(venv), ignore_errors=True)
-        raise explained(error) if isinstance(error, ToolError) else error from None
+        if isinstance(error, SetupError):
+            raise
+        raise explained(error, "pip", "ERROR", REASONS) from None
 
 
 def bring_classic(venv: Path, classic: Path) -> None:
@@ -125,7 +116,7 @@ def bring_classic(venv: Path, classic: Path) -> None:
         run_tool([*pip, "install", *options, "-r", OLDER_JUPYTER], env)
     except ToolError as error:
         shutil.rmtree(str(classic), ignore_errors=True)
-        raise explained(error) from None
+        raise explained(error, "pip", "ERROR", REASONS) from None
     # Only now, or pip would see the packages of `venv` and try to replace them.
     for packages in classic.glob("lib/*/site-packages"):
         others = venv / packages.relative_to(classic)

@@ -16,11 +16,6 @@ def by_bits(numbers):
     return ((pairs[..., 0] + 8) | (pairs[..., 1] + 8) << 4).to(torch.uint8)
 
 
-def by_product(numbers):
-    pairs = numbers.float().unflatten(-1, (-1, 2)) + 8
-    return (pairs @ torch.tensor([1.0, 16.0])).to(torch.uint8)
-
-
 def by_halves(numbers):
     low, high = (numbers + 8).to(torch.uint8).chunk(2, dim=-1)
     return low + 16 * high
@@ -28,7 +23,7 @@ def by_halves(numbers):
 
 PACK = Cases(
     pack_int4,
-    right=[by_bits, by_product],
+    right=[by_bits],
     wrong=[
         ({"[..., ::2]": "[..., 1::2]", "[..., 1::2]": "[..., ::2]"}, "wrong halves"),
         (edited(by_bits, {"0] + 8": "0] & 15", "1] + 8": "1] & 15"}), "not shifted"),
@@ -49,12 +44,6 @@ def distillation_loss(student, teacher, temperature):
     return temperature**2 * (log_p.exp() * (log_p - log_q)).sum(dim=-1)
 
 
-def by_torch(student, teacher, temperature):
-    log_q = (student / temperature).log_softmax(-1)
-    p = (teacher / temperature).softmax(-1)
-    return F.kl_div(log_q, p, reduction="none").sum(-1) * temperature**2
-
-
 def by_cross_entropy(student, teacher, temperature):
     p = (teacher / temperature).softmax(-1)
     entropy = -torch.special.xlogy(p, p).sum(-1)
@@ -62,17 +51,11 @@ def by_cross_entropy(student, teacher, temperature):
     return temperature * temperature * (crossed - entropy)
 
 
-def by_logarithms(student, teacher, temperature):
-    q = (student / temperature).softmax(-1)
-    p = (teacher / temperature).softmax(-1)
-    return temperature**2 * (p * (p / q).log()).sum(-1)
-
-
 SWAPPED = {"student /": "teacher /", "teacher /": "student /"}
 
 DISTILL = Cases(
     distillation_loss,
-    right=[by_torch, by_cross_entropy],
+    right=[by_cross_entropy],
     wrong=[
         (
             {"student / temperature": "student", "teacher / temperature": "teacher"},
@@ -87,7 +70,7 @@ DISTILL = Cases(
         ({"log_p - log_q": "log_q - log_p"}, "never negative"),
         ({".sum(dim=-1)": ".sum()"}, "each token has a loss of its own"),
         ({".sum(dim=-1)": ".sum(dim=-1).mean()"}, "each token has a loss of its own"),
-        (by_logarithms, "log_softmax"),
+        ({"log_p - log_q": "(log_p.exp() / log_q.exp()).log()"}, "log_softmax"),
         ({"log_p.exp() * ": ""}, "where p is the teacher's"),
     ],
 )

@@ -30,14 +30,6 @@ def by_loops(query, key, mask=None):
     return torch.tensor(rows)
 
 
-def by_adding(query, key, mask=None):
-    """Scale the queries; add -inf where the mask is False."""
-    scaled = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
-    if mask is not None:
-        scaled = scaled + torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
-    return scaled.softmax(-1)
-
-
 def by_values(query, key, mask=None):
     """Each key's value is a one in a place of its own."""
     ones = torch.eye(key.shape[-2]).expand(*key.shape[:-1], -1)
@@ -50,7 +42,7 @@ HIDE = "scores = scores.masked_fill(~mask, -math.inf)"
 
 WEIGHTS = Cases(
     attention_weights,
-    right=[by_loops, by_adding, by_values],
+    right=[by_loops, by_values],
     wrong=[
         ({"softmax(-1)": "softmax(-2)"}, OVER),
         ({".softmax(-1)": ""}, OVER),
@@ -88,18 +80,10 @@ def by_einsum(query, key, value, mask=None):
     return torch.einsum("...qk,...kd->...qd", torch.softmax(scaled, dim=-1), value)
 
 
-def by_exponentials(query, key, value, mask=None):
-    """The softmax by hand; what is hidden counts 0."""
-    e = (query @ key.mT / query.shape[-1] ** 0.5).exp()
-    e = e if mask is None else e * mask
-    return e @ value / e.sum(-1, keepdim=True)
-
-
 ATTENTION = Cases(
     attention,
     right=[
         by_einsum,
-        by_exponentials,
         F.scaled_dot_product_attention,
         library.fused_attention,
     ],
@@ -142,23 +126,13 @@ def by_positions(query, key, value, mask=None):
     return scores.softmax(-1) @ value
 
 
-def one_query_at_a_time(query, key, value, mask=None):
-    """Each query sees the keys that were there when it came."""
-    rows, cached = [], key.shape[1] - query.shape[1]
-    for i in range(query.shape[1]):
-        end = cached + i + 1 if mask == "causal" else None
-        one = query[:, i : i + 1]
-        rows.append(F.scaled_dot_product_attention(one, key[:, :end], value[:, :end]))
-    return torch.cat(rows, dim=1)
-
-
 FIRST, TRIANGLE = "the last query aligns with the last key", "tril(kv_len - q_len)"
 FIRST_ROWS = "torch.ones(kv_len, kv_len).tril()[:q_len]"
 CACHED = "(torch.arange(kv_len) < kv_len - q_len).expand(q_len, -1)"
 
 FUSED = Cases(
     fused_attention,
-    right=[library.attention, by_positions, one_query_at_a_time],
+    right=[library.attention, by_positions],
     wrong=[
         (is_causal, FIRST),
         ({"torch.ones(q_len, kv_len).tril(kv_len - q_len)": FIRST_ROWS}, FIRST),

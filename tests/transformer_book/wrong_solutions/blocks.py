@@ -79,12 +79,6 @@ def centered_too(x, weight, eps=1e-5):
     return layer_norm(x, weight, torch.zeros(4))
 
 
-def by_length(x, weight, eps=1e-5):
-    """The root mean square is the length over the root of the width."""
-    squared = x.norm(dim=-1, keepdim=True) ** 2 / x.shape[-1]
-    return weight * x * torch.rsqrt(squared + eps)
-
-
 def by_module(x, weight, eps=1e-5):
     norm = nn.RMSNorm(4, eps=eps)
     norm.weight = nn.Parameter(weight)
@@ -95,7 +89,7 @@ MEAN_1 = "must have mean 1"
 
 RMS_NORM = Cases(
     rms_norm,
-    right=[by_module, by_length, one_by_one],
+    right=[by_module, one_by_one],
     wrong=[
         ({" + eps": ""}, "0 / 0"),
         ({"(squares + eps).sqrt()": "(squares.sqrt() + eps)"}, OUTSIDE),
@@ -135,16 +129,6 @@ class InSequence(nn.Sequential):
         super().__init__(OrderedDict(up=up, bend=bend, down=down))
 
 
-class NumberByNumber(FeedForward):
-    """Add up what each hidden number brings."""
-
-    def forward(self, x):
-        total = torch.zeros_like(x)
-        for row, column in zip(self.up.weight, self.down.weight.T, strict=True):
-            total = total + self.activation(x @ row)[..., None] * column
-        return total
-
-
 NOT_WIDENED = {"(d_model, d_ff)": "(d_model, d_model)"}
 NOT_WIDENED |= {"(d_ff, d_model)": "(d_model, d_model)"}
 AFTER_DOWN = {"self.activation(self.up(x))": "self.up(x)"}
@@ -154,7 +138,7 @@ GIVEN, BETWEEN = "not the one that was passed in", "between up and down"
 
 FEED_FORWARD = Cases(
     FeedForward,
-    right=[InSequence, NumberByNumber],
+    right=[InSequence],
     wrong=[
         ({"self.activation(self.up(x))": "self.up(x)"}, "no activation"),
         ({"self.activation(": "F.relu("}, GIVEN),
@@ -190,14 +174,6 @@ class ByEinsum(SwiGLU):
         return torch.einsum("...f,df->...d", hidden, self.down.weight)
 
 
-class ByGLU(SwiGLU):
-    """PyTorch's `glu` takes the sigmoid of the second half."""
-
-    def forward(self, x):
-        gate = self.gate(x)
-        return self.down(F.glu(torch.cat((gate * self.up(x), gate), dim=-1)))
-
-
 SWAPPED = {"self.gate(x)": "self.up(x)", "self.up(x)": "self.gate(x)"}
 AS_IN_LLAMA = {"gate =": "w1 =", "down =": "w2 =", "up =": "w3 ="}
 NOT_GATED, PRODUCT = "nothing is gated", {"(x)) * self.up(x)": "(x) * self.up(x))"}
@@ -206,7 +182,6 @@ SWIGLU = Cases(
     SwiGLU,
     right=[
         ByEinsum,
-        ByGLU,
         {"F.silu(self.gate(x))": "self.gate(x) * self.gate(x).sigmoid()"},
     ],
     wrong=[

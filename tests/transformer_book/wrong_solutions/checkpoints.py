@@ -73,12 +73,6 @@ def by_table(state, config):
     return ours
 
 
-def emptying(state, config):
-    """Take each tensor out, so that nothing may be left at the end."""
-    ours = rename_gpt2({name: state.pop(name) for name in list(state)}, config)
-    return ours if not state else {}
-
-
 def by_loading(state, config):
     return load_gpt2(state, config).state_dict()
 
@@ -113,6 +107,6 @@ RENAME = Cases(
         (by_order, "differ in order"),
         (IF_KNOWN, UNKNOWN),
         (edited(by_table, IF_THERE), UNKNOWN),
-        (emptying, "in place"),
+        ({"state.items()": "[(n, state.pop(n)) for n in [*state]]"}, "in place"),
     ],
 )

@@ -36,18 +36,6 @@ def scaled_in_place(weight, scale):
     return weight
 
 
-class PyTorchsOwn(nn.Embedding):
-    def __init__(self, vocab_size, d_model, scale=1.0):
-        super().__init__(vocab_size, d_model)
-        self.scale = scale
-
-    def forward(self, tokens):
-        return super().forward(tokens) * self.scale
-
-    def logits(self, x):
-        return torch.einsum("...d,vd->...v", x, self.weight)
-
-
 SCALED_AT_BIRTH = {
     "self.scale = scale": "self.weight.data *= scale",
     " * self.scale": "",
@@ -74,7 +62,6 @@ NAMED, LOGITS = "must be named weight", "x @ self.weight.T"
 EMBEDDING = Cases(
     Embedding,
     right=[
-        PyTorchsOwn,
         TiedLayer,
         {"self.weight[tokens]": "torch.eye(7)[tokens] @ self.weight"},
     ],

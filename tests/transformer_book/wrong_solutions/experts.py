@@ -17,34 +17,13 @@ def softmax_of_the_chosen(logits, top_k):
     return best.softmax(-1), experts
 
 
-def by_sorting(logits, top_k):
-    order = logits.argsort(-1, descending=True)[..., :top_k]
-    powers = logits.gather(-1, order).exp()
-    return powers / powers.sum(-1, keepdim=True), order
-
-
-def over_the_tokens(logits, top_k):
-    weights, experts = logits.softmax(1).topk(top_k)
-    return weights / weights.sum(-1, keepdim=True), experts
-
-
-def first_tokens_only(logits, top_k):
-    """Forget the leading axes."""
-    weights, experts = route(logits, top_k)
-    return weights[0], experts[0]
-
-
-def weights_spread_out(logits, top_k):
-    """Leave a weight for every expert, 0 where it is not chosen."""
-    weights, experts = route(logits, top_k)
-    return torch.zeros_like(logits).scatter(-1, experts, weights), experts
-
-
 SUM, TOP = "weights / weights.sum(-1, keepdim=True)", "logits.softmax(-1).topk(top_k)"
+
+SPREAD = "torch.zeros_like(logits).scatter(-1, experts, weights)"
 
 ROUTE = Cases(
     route,
-    right=[softmax_of_the_chosen, by_sorting],
+    right=[softmax_of_the_chosen],
     wrong=[
         ({SUM: "weights"}, "must sum to 1"),
         ({"weights, experts\n": "experts, weights\n"}, "are swapped"),
@@ -54,9 +33,9 @@ ROUTE = Cases(
         ({SUM: "weights.softmax(-1)"}, "taken twice"),
         ({SUM: "weights / weights.sum()"}, "the weights differ"),
         ({"topk(top_k)": "topk(top_k + 1)"}, "the shape must be"),
-        (over_the_tokens, "each token separately"),
-        (first_tokens_only, "the shape must be"),
-        (weights_spread_out, "the shape must be"),
+        ({"softmax(-1)": "softmax(1)"}, "each token separately"),
+        ({"weights, experts\n": "weights[0], experts[0]\n"}, "the shape must be"),
+        ({"weights, experts\n": f"{SPREAD}, experts\n"}, "the shape must be"),
         (
             {"weights, experts\n": "weights.flip(-1), experts.flip(-1)\n"},
             "comes first",
@@ -80,31 +59,18 @@ def by_one_hot(routing):
     return n_experts * load @ probabilities.mean(dim=0)
 
 
-def by_a_loop(routing):
-    n_experts = routing.probabilities.shape[1]
-    return n_experts * sum(
-        (routing.experts == i).float().mean() * routing.probabilities[:, i].mean()
-        for i in range(n_experts)
-    )
-
-
-def load_alone(routing):
-    load = torch.bincount(routing.experts.flatten(), minlength=4) / 14
-    return 4 * load.square().sum()
-
-
 COUNTS, MEANS = "load = counts / counts.sum()", "routing.probabilities.mean(0)"
 
 BALANCE = Cases(
     balance_loss,
-    right=[by_one_hot, by_a_loop],
+    right=[by_one_hot],
     wrong=[
         ({"n_experts * (load": "(load"}, "n_experts is missing"),
         ({").sum()": ").mean()", "n_experts * (load": "(load"}, "take the sum"),
         ({COUNTS: "load = counts / len(routing.experts)"}, "share of all assignments"),
         ({COUNTS: "load = counts"}, "these are counts"),
         ({"experts.flatten()": "experts[:, 0]"}, "first choice"),
-        (load_alone, "the load is squared"),
+        ({MEANS: "load"}, "the load is squared"),
         ({"load * ": f"{MEANS} * "}, "mean probability is squared"),
         ({MEANS: "routing.probabilities.mean(-1).mean()"}, "over the tokens"),
         ({MEANS: f"{MEANS}.detach()"}, "no gradient"),

@@ -20,11 +20,6 @@ def by_loops(weights):
     return scores
 
 
-def by_shift(weights):
-    before = torch.eye(weights.shape[-1])[:-1]
-    return (weights[..., 1:, :] * before).sum(-1).mean((0, 2))
-
-
 def how_often_largest(weights, period=2):
     """Count how often the largest weight stands there."""
     back = period - 1
@@ -48,7 +43,7 @@ WRONG_MEANS = [
 
 PREVIOUS = Cases(
     previous_token_score,
-    right=[by_loops, by_shift],
+    right=[by_loops],
     wrong=[
         ({"diagonal(-1": "diagonal(0"}, "the token itself"),
         ({"diagonal(-1": "diagonal(-2"}, "before the previous one"),
@@ -68,15 +63,9 @@ def by_index(weights, period):
     return weights[:, :, query, query - period + 1].mean((0, 2))
 
 
-def by_einsum(weights, period):
-    copy = weights[..., period:, 1 : weights.shape[-1] - period + 1]
-    total = torch.einsum("bhii->h", copy)
-    return total / copy.shape[0] / copy.shape[-1]
-
-
 INDUCTION = Cases(
     induction_score,
-    right=[by_index, by_einsum],
+    right=[by_index],
     wrong=[
         ({"1 - period": "-period", "[..., 1:]": ""}, "the same token"),
         ({"1 - period": "-1 - period", "[..., 1:]": ""}, "one too far back"),

@@ -3,7 +3,7 @@
 import torch
 
 from transformer_lib import masks as library
-from wrong_solutions.cases import Cases, edited
+from wrong_solutions.cases import Cases
 
 
 def causal_mask(query_positions, key_positions):
@@ -16,11 +16,8 @@ def causal_by_loops(query_positions, key_positions):
     return torch.tensor(rows)
 
 
-def triangle(query_positions, key_positions):
-    """Look at the places in the tensor, not at the positions."""
-    return torch.ones(len(query_positions), len(key_positions)).tril().bool()
-
-
+PLACES = "torch.arange(len(query_positions))[:, None], torch.arange(len(key_positions))"
+BY_PLACES = {"query_positions[:, None], key_positions\n": f"{PLACES}\n"}
 COLUMN_OF_KEYS = {"query_positions[:, None], key": "query_positions, key"}
 COLUMN_OF_KEYS |= {"_positions\n": "_positions[:, None]\n"}
 LEAKS, BLOCKED = "future leaks", "the past is hidden"
@@ -35,8 +32,8 @@ CAUSAL = Cases(
         ({">=": "<"}, "to itself"),
         ({">= k": ">= 0 * k"}, LEAKS),
         ({"q >=": "q + 1 >="}, LEAKS),
-        (triangle, "positions themselves"),
-        (edited(triangle, {"tril()": "tril(4)"}), LEAKS),
+        (BY_PLACES, "positions themselves"),
+        (BY_PLACES | {"q >=": "q + 4 >="}, LEAKS),
         ({"q >= k": "(q >= k).float()"}, "dtype"),
         (COLUMN_OF_KEYS, BLOCKED),
     ],
@@ -49,11 +46,6 @@ def sliding_window_mask(query_positions, key_positions, window):
     return back.abs() < window
 
 
-def window_by_places(query_positions, key_positions, window):
-    ones = torch.ones(len(query_positions), len(key_positions))
-    return ones.triu(1 - window).tril(window - 1).bool()
-
-
 def window_by_loops(query_positions, key_positions, window):
     mask = torch.zeros(len(query_positions), len(key_positions), dtype=torch.bool)
     for row, position in zip(mask, query_positions.tolist(), strict=True):
@@ -62,7 +54,7 @@ def window_by_loops(query_positions, key_positions, window):
     return mask
 
 
-PLACES, ON_THE_LEFT = "not their indices", "one too wide on the left"
+INDICES, ON_THE_LEFT = "not their indices", "one too wide on the left"
 ONLY_PAST, TO_WINDOW = (
     "(back >= 0) & (back < window)",
     "(-window < back) & (back <= window)",
@@ -80,7 +72,7 @@ WINDOW = Cases(
         ({".abs()": ""}, "far ahead"),
         ({"back.abs()": "-back"}, "far past"),
         ({"<": ">="}, TURNED),
-        (window_by_places, PLACES),
+        (BY_PLACES, INDICES),
         (COLUMN_OF_KEYS, SHAPE),
     ],
 )
@@ -89,12 +81,6 @@ WINDOW = Cases(
 def prefix_mask(query_positions, key_positions, length):
     q, k = query_positions[:, None], key_positions
     return (k <= q) | (k < length)
-
-
-def prefix_by_places(query_positions, key_positions, length):
-    mask = triangle(query_positions, key_positions)
-    mask[:, :length] = True
-    return mask
 
 
 def prefix_by_writing(query_positions, key_positions, length):
@@ -117,7 +103,7 @@ PREFIX = Cases(
         ({"k <= q": "q >= length"}, FUTURE),
         ({"k <= q": "k <= q + 1"}, FUTURE),
         ({"(k <= q) | (k < length)": "(k > q) & (k >= length)"}, TURNED),
-        (prefix_by_places, PLACES),
+        (BY_PLACES, INDICES),
         (COLUMN_OF_KEYS, SHAPE),
     ],
 )
@@ -134,18 +120,11 @@ def padding_by_lists(lengths, max_len):
     return torch.tensor(rows)
 
 
-def padding_by_writing(lengths, max_len):
-    mask = torch.zeros(len(lengths), 1, max_len, dtype=torch.bool)
-    for row, length in zip(mask, lengths, strict=True):
-        row[0, :length] = True
-    return mask
-
-
 KEYS, QUERIES = "mask[:, None, :]", "mask[:, :, None]"
 
 PADDING = Cases(
     padding_mask,
-    right=[padding_by_lists, padding_by_writing],
+    right=[padding_by_lists],
     wrong=[
         ({"<": "<="}, "after the end is visible"),
         ({"keys <": "keys + 1 <"}, "last token is hidden"),

@@ -68,7 +68,6 @@ MERGE = Cases(
     right=[
         merge_by_loops,
         {ALL: "permute(0, 2, 1, 3).contiguous().view(2, 5, -1)"},
-        {"x.transpose(1, 2)": 'torch.einsum("bhsd->bshd", x)'},
     ],
     wrong=[
         (not_moved_back, TOGETHER),
@@ -106,6 +105,28 @@ class Linears(nn.Module):
         return map(library.split_heads, self.projected(x), numbers)
 
 
+class ByLoops(Linears):
+    """One head after the other."""
+
+    def forward(self, x, mask=None):
+        q, k, v = self.heads(x)
+        mixed = []
+        for head in range(self.n_heads):
+            own = head // self.group
+            scores = q[:, head] @ k[:, own].mT * self.d_head**-0.5
+            if mask is not None:
+                scores = torch.where(mask, scores, -1e9)
+            mixed.append(scores.softmax(-1) @ v[:, own])
+        return self.out(torch.cat(mixed, dim=-1))
+
+
+class ByFused(Linears):
+    def forward(self, x, *, mask=None):
+        mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
+        mixed = F.scaled_dot_product_attention(*self.heads(x), mask, enable_gqa=True)
+        return self.out(merge_heads(mixed))
+
+
 class MultiHeadAttention(Linears):
     def forward(self, x, mask=None):
         parts = self.query(x), self.key(x), self.value(x)
@@ -116,38 +137,6 @@ class MultiHeadAttention(Linears):
             scores = scores.masked_fill(~mask, -math.inf)
         weights = scores.softmax(-1)
         return self.out(merge_heads(weights @ value))
-
-
-class ByLoops(Linears):
-    """One head after the other."""
-
-    def forward(self, x, mask=None):
-        heads = []
-        for h in range(self.n_heads):
-            here = slice(h * self.d_head, (h + 1) * self.d_head)
-            q, k, v = (part[..., here] for part in self.projected(x))
-            scores = q @ k.mT / math.sqrt(self.d_head)
-            if mask is not None:
-                scores = torch.where(mask, scores, -1e9)
-            heads.append(scores.softmax(-1) @ v)
-        return self.out(torch.cat(heads, dim=-1))
-
-
-class ByFused(Linears):
-    def forward(self, x, *, mask=None):
-        mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
-        mixed = F.scaled_dot_product_attention(*self.heads(x), mask)
-        return self.out(merge_heads(mixed))
-
-
-class ByLibrary(Linears):
-    """Hand the weights over to the library's own attention."""
-
-    def forward(self, x, mask=None):
-        heads = library.MultiHeadAttention(12, self.n_heads, bias=True)
-        heads.load_state_dict(self.state_dict())
-        mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
-        return heads(x, mask=mask)
 
 
 MERGED = 'torch.einsum("bhqk,bhkd->bqhd", weights, value).flatten(2)'
@@ -165,7 +154,7 @@ CONSECUTIVE = "the first d_head numbers"
 
 MULTIHEAD = Cases(
     MultiHeadAttention,
-    right=[ByLoops, BY_EINSUM, ByFused, ByLibrary],
+    right=[ByLoops, BY_EINSUM, ByFused],
     wrong=[
         ({"self.d_head": "12"}, "divided by sqrt(d_model)"),
         ({" / self.d_head**0.5": ""}, "not divided"),
@@ -210,48 +199,16 @@ def first(x, n):
     return x[:, :1]
 
 
+def averaged(x, n):
+    return interleaved(x.unflatten(1, (-1, n)).mean(2), n)
+
+
 class GQA(Linears):
     def forward(self, x):
         query, key, value = self.heads(x)
         scores = query @ interleaved(key, self.group).mT / self.d_head**0.5
         mixed = scores.softmax(-1) @ interleaved(value, self.group)
         return self.out(merge_heads(mixed))
-
-
-class QueriesAveraged(Linears):
-    def forward(self, x):
-        q, k, v = self.heads(x)
-        q = q.unflatten(1, (self.n_kv_heads, self.group)).mean(2)
-        mixed = (q @ k.mT / math.sqrt(self.d_head)).softmax(-1) @ v
-        return self.out(merge_heads(interleaved(mixed, self.group)))
-
-
-class ByGroups(Linears):
-    """Give the groups an axis of their own, and repeat nothing."""
-
-    def forward(self, x):
-        q, k, v = self.heads(x)
-        q = q.unflatten(1, (self.n_kv_heads, self.group))
-        scores = torch.einsum("bngqd,bnkd->bngqk", q, k) / math.sqrt(self.d_head)
-        mixed = torch.einsum("bngqk,bnkd->bngqd", scores.softmax(-1), v)
-        return self.out(merge_heads(mixed.flatten(1, 2)))
-
-
-class GroupedByFused(Linears):
-    def forward(self, x, mask=None):
-        mixed = F.scaled_dot_product_attention(*self.heads(x), mask, enable_gqa=True)
-        return self.out(merge_heads(mixed))
-
-
-class GroupedByLoops(Linears):
-    def forward(self, x):
-        q, k, v = self.heads(x)
-        mixed = []
-        for head in range(self.n_heads):
-            own = head // self.group
-            scores = q[:, head] @ k[:, own].mT * self.d_head**-0.5
-            mixed.append(scores.softmax(-1) @ v[:, own])
-        return self.out(torch.cat(mixed, dim=-1))
 
 
 def groups_outside(x):
@@ -274,13 +231,13 @@ WRONG_HEADS, WIDTH = "get the wrong keys and values", "sqrt(d_head)"
 
 GROUPED = Cases(
     GQA,
-    right=[ByGroups, GroupedByFused, GroupedByLoops],
+    right=[ByFused, ByLoops],
     wrong=[
         (keys_and_values("in_turn"), WRONG_HEADS),
         ({"interleaved(value": "in_turn(value"}, WRONG_HEADS),
         ({"interleaved(key": "in_turn(key"}, WRONG_HEADS),
         (keys_and_values("first"), "all query heads share head 0"),
-        (QueriesAveraged, "are averaged"),
+        ({"query @": "averaged(query, self.group) @"}, "are averaged"),
         ({"scores.softmax(-1) @ ": ""}, "does not depend on other tokens"),
         ({"merge_heads": "groups_outside"}, "merged in a different order"),
         (edited(Linears, FULL_WIDTH), NARROW),

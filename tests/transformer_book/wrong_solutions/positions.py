@@ -21,20 +21,13 @@ def by_loops(positions, d_model):
     return out.float()
 
 
-def by_columns(positions, d_model):
-    angles = torch.outer(positions.float(), frequencies(d_model).float())
-    out = torch.zeros(len(positions), d_model)
-    out[:, 0::2], out[:, 1::2] = angles.sin(), angles.cos()
-    return out
-
-
 FAST, LATER = "one radian per position", "later pairs have the wrong frequency"
 ZERO = "position 0 must be"
 THE_GIVEN = "positions that are passed in"
 
 SINUSOID = Cases(
     sinusoid,
-    right=[by_loops, by_columns],
+    right=[by_loops],
     wrong=[
         ({"angles.sin(), angles.cos()": "angles.cos(), angles.sin()"}, ZERO),
         ({"dim=-1": "dim=1"}, ZERO),
@@ -66,13 +59,6 @@ def by_complex(x, positions):
     return torch.cat((z.real, z.imag), dim=-1)
 
 
-def by_quarter_turn(x, positions):
-    angles = (positions[:, None] * frequencies(x.shape[-1]).float()).repeat(1, 2)
-    half = x.shape[-1] // 2
-    quarter = torch.cat((-x[..., half:], x[..., :half]), dim=-1)
-    return x * angles.cos() + quarter * angles.sin()
-
-
 NEIGHBORS = {
     "x.chunk(2, dim=-1)": "x[..., 0::2], x[..., 1::2]",
     "torch.cat(parts, dim=-1)": "torch.stack(parts, dim=-1).flatten(-2)",
@@ -82,7 +68,7 @@ ADDED = "x + sinusoid(positions, x.shape[-1])"
 
 ROTATE = Cases(
     apply_rotary,
-    right=[by_complex, by_quarter_turn],
+    right=[by_complex],
     wrong=[
         ({"torch.cat(parts, dim=-1)": "x.clone()"}, "come back unchanged"),
         ({"- b * sin": "+ b * sin", "+ a * sin": "- a * sin"}, "minus sign"),

@@ -146,28 +146,6 @@ def best_few_of_each_beam(scores, logits, width):
     return best, torch.arange(scores.shape[1])[:, None].expand_as(token), token
 
 
-def one_for_all(scores, logits, width):
-    """Let all prompts compete."""
-    beams, words = logits.shape[1:]
-    best, place = (scores[..., None] + logits.log_softmax(-1)).flatten().topk(width)
-    return best, place // words % beams, place % words
-
-
-def only_the_best_beam(scores, logits, width):
-    beam = scores.argmax(1)
-    rows = torch.arange(len(scores))
-    totals = scores[rows, beam][:, None] + logits[rows, beam].log_softmax(-1)
-    best, token = totals.topk(width)
-    return best, beam[:, None].expand_as(token), token
-
-
-def by_beams_first(scores, logits, width):
-    """The width best of each beam hold the width best of all."""
-    best, words = (scores[..., None] + logits.log_softmax(-1)).topk(width)
-    best, place = best.flatten(1).topk(width)
-    return best, place // width, words.flatten(1).gather(1, place)
-
-
 def by_lists(scores, logits, width):
     rows = []
     for beams, words in zip(scores.tolist(), logits.log_softmax(-1), strict=True):
@@ -182,30 +160,24 @@ def by_lists(scores, logits, width):
     )
 
 
-def words_first(scores, logits, width):
-    """Lay the words along the first axis."""
-    totals = (scores[..., None] + logits.log_softmax(-1)).mT.flatten(1)
-    best, place = totals.sort(dim=1, descending=True)
-    place = place[:, :width]
-    return best[:, :width], place % scores.shape[1], place // scores.shape[1]
-
-
 TOGETHER = "logits.flatten(1).log_softmax(-1).view_as(logits)"
 BEST_LAST = "best.flip(1), beam.flip(1), token.flip(1)"
 ROWS_OF_THE_BATCH = "best, beam + torch.tensor([[0], [3]]), token"
 AS_MANY = "best[:, :3], beam[:, :3], token[:, :3]"
 COUNT, SOFTMAX = "there must be width=4", "of each beam separately"
+ONE_FOR_ALL = {"flatten(1)": "flatten()", "place // words": "place // words % 3"}
+THE_BEST = "torch.where(scores < scores.amax(1)[:, None], -math.inf, 0)[..., None]"
 WHERE = "not their beams and tokens"
 
 STEP = Cases(
     beam_step,
-    right=[by_beams_first, by_lists, words_first],
+    right=[by_lists],
     wrong=[
         (for_each_beam, COUNT),
         (best_few_of_each_beam, "extended separately"),
         ({"best, beam, token": AS_MANY}, COUNT),
-        (one_for_all, "keep the first axis"),
-        (only_the_best_beam, "only one beam"),
+        (ONE_FOR_ALL, "keep the first axis"),
+        ({"+ log_p": f"+ log_p + {THE_BEST}"}, "only one beam"),
         ({"scores[..., None] + ": ""}, "are missing"),
         ({"+ log_p": "* log_p"}, "are multiplied"),
         ({"log_softmax": "softmax"}, "take log_softmax"),

@@ -20,15 +20,9 @@ def slots_by_loops(table, block_size, length):
     return torch.tensor(found[:length])
 
 
-def slots_by_memory(table, block_size, length):
-    """Cut all the memory into blocks, and pick."""
-    memory = torch.arange(block_size * (max(table) + 1)).view(-1, block_size)
-    return memory[table].flatten()[:length]
-
-
 SLOTS = Cases(
     slots,
-    right=[slots_by_loops, slots_by_memory],
+    right=[slots_by_loops],
     wrong=[
         ({"blocks * block_size + positions % block_size": "blocks"}, "not the slots"),
         ({" + positions % block_size": ""}, "first slot of its block"),
@@ -59,13 +53,6 @@ def budget_by_sums(needs, budget):
     return [b - a for a, b in pairwise(sums)]
 
 
-def budget_by_recursion(needs, budget):
-    if not needs:
-        return []
-    first = min(needs[0], budget)
-    return [first, *budget_by_recursion(needs[1:], budget - first)]
-
-
 def least_first(needs, budget):
     shares = [0] * len(needs)
     for i in sorted(range(len(needs)), key=lambda i: needs[i]):
@@ -74,16 +61,9 @@ def least_first(needs, budget):
     return shares
 
 
-def greedy_last(needs, budget):
-    """Give the last user all that is left."""
-    *most, _ = needs
-    shares = split_budget(most, budget)
-    return [*shares, budget - sum(shares)]
-
-
 BUDGET = Cases(
     split_budget,
-    right=[budget_by_sums, budget_by_recursion],
+    right=[budget_by_sums],
     wrong=[
         ({"left -= shares[-1]": ""}, "not divided"),
         ({"[], budget": "[], budget - 1"}, "one token is left out"),
@@ -94,7 +74,10 @@ BUDGET = Cases(
         ),
         (least_first, "who needs the least"),
         ({"min(need, left)": "need"}, "no more than the budget"),
-        (greedy_last, "nobody reads more than it needs"),
+        (
+            {"return shares": "return [*shares[:-1], shares[-1] + left]"},
+            "nobody reads more than it needs",
+        ),
         ({"min(need, left)": "left"}, "nobody reads more"),
         ({"min(need, left)": "max(need, left)"}, "nobody reads more"),
     ],

@@ -1,7 +1,7 @@
 """The steps of byte-pair encoding, as learners write them."""
 
-from collections import Counter, defaultdict
-from itertools import chain, pairwise
+from collections import defaultdict
+from itertools import pairwise
 
 from wrong_solutions.cases import Cases, edited
 
@@ -14,27 +14,12 @@ def count_pairs(words):
     return pairs
 
 
-def across_words(words):
-    text = chain.from_iterable(ids * number for ids, number in words.items())
-    return Counter(pairwise(text))
-
-
 def without_overlap(ids):
     """Count as `str.count` does: what was counted is used up."""
     i = 0
     while i < len(ids) - 1:
         yield ids[i], ids[i + 1]
         i += 2 if i + 2 < len(ids) and ids[i] == ids[i + 1] == ids[i + 2] else 1
-
-
-def each_copy(words):
-    """Write each word out as often as it stands there."""
-    return Counter(
-        pair
-        for ids, number in words.items()
-        for _ in range(number)
-        for pair in pairwise(ids)
-    )
 
 
 def by_index(words):
@@ -45,15 +30,17 @@ def by_index(words):
     return pairs
 
 
+ONE_TEXT = "[(sum((ids * n for ids, n in words.items()), ()), 1)]"
+
 COUNT = Cases(
     count_pairs,
-    right=[each_copy, by_index],
+    right=[by_index],
     wrong=[
         ({"+= number": "+= 1"}, "counts once"),
         ({"+= number": "= number"}, "add them up"),
         ({"pairwise(ids)": "set(pairwise(ids))"}, "twice in one word"),
         ({"pairwise(ids)": "without_overlap(ids)"}, "may overlap"),
-        (across_words, "into the next"),
+        ({"words.items()": ONE_TEXT}, "into the next"),
         ({"pairs[pair]": "pairs[tuple(sorted(pair))]"}, "keeps its order"),
         ({"pairs[pair]": "pairs[pair[::-1]]"}, "reversed"),
         ({"pairwise(ids)": "pairwise(ids[:-1])"}, "n - 1 pairs"),
@@ -72,23 +59,6 @@ def merge(ids, pair, new_id):
         else:
             merged.append(ids[i])
             i += 1
-    return merged
-
-
-def each_pair(ids, pair, new_id):
-    """Ask every id for its right neighbor, whether it was merged or not."""
-    merged = [new_id if one == pair else one[0] for one in pairwise(ids)]
-    return merged if tuple(ids[-2:]) == pair else [*merged, ids[-1]]
-
-
-def overlapping(ids, pair, new_id):
-    """Leave out an id only if it is the second of a pair and the first of none."""
-    merged = []
-    for i, one in enumerate(ids):
-        if tuple(ids[i : i + 2]) == pair:
-            merged.append(new_id)
-        elif i == 0 or tuple(ids[i - 1 : i + 1]) != pair:
-            merged.append(one)
     return merged
 
 
@@ -122,8 +92,7 @@ MERGE = Cases(
     merge,
     right=[in_a_copy, one_letter_an_id],
     wrong=[
-        (overlapping, "pairs overlap"),
-        (each_pair, "half of the pair"),
+        ({"i += 2": "i += 1 + (tuple(ids[i + 1 : i + 3]) != pair)"}, "pairs overlap"),
         ({"i += 2": "i += 1"}, "half of the pair"),
         (from_the_right, "from left to right"),
         ({HERE: f"{HERE} and new_id not in merged"}, "only the first"),

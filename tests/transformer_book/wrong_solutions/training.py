@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from wrong_solutions.cases import Cases
+from wrong_solutions.cases import Cases, edited
 
 
 def next_token_loss(logits, tokens, ignore=-100):
@@ -22,16 +22,6 @@ def flattened(logits, tokens, ignore=-100):
     )
 
 
-def axes_not_flattened(logits, tokens, ignore=-100):
-    return F.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=ignore)
-
-
-def scrambled(logits, tokens, ignore=-100):
-    """Flatten the logits along another order than the tokens."""
-    rows = logits[:, :-1].transpose(0, 1).reshape(-1, logits.shape[-1])
-    return F.cross_entropy(rows, tokens[:, 1:].flatten(), ignore_index=ignore)
-
-
 def by_loops(logits, tokens, ignore=-100):
     found = [
         -row.log_softmax(0)[token]
@@ -40,13 +30,6 @@ def by_loops(logits, tokens, ignore=-100):
         if token != ignore
     ]
     return torch.stack(found).mean()
-
-
-def by_one_hot(logits, tokens, ignore=-100):
-    wanted = F.one_hot(tokens[:, 1:], logits.shape[-1]) * 1.0
-    wanted = wanted * (tokens[:, 1:, None] != ignore)
-    log_p = logits[:, :-1] - logits[:, :-1].logsumexp(-1, keepdim=True)
-    return -torch.einsum("btv,btv->", log_p, wanted) / wanted.sum()
 
 
 NO_SHIFT = {"[:, :-1]": "", "[:, 1:]": ""}
@@ -59,7 +42,7 @@ WORDS = "over the words, dim=-1"
 
 NEXT_TOKEN = Cases(
     next_token_loss,
-    right=[by_loops, by_one_hot, flattened],
+    right=[by_loops, flattened],
     wrong=[
         (NO_SHIFT, "at its own position"),
         (WRONG_WAY, "the wrong way"),
@@ -74,8 +57,11 @@ NEXT_TOKEN = Cases(
         ({".log_softmax(-1)": ""}, WORDS),
         ({"mean()": "mean() / math.log(2)"}, "log2"),
         ({"mean()": "mean().exp()"}, "perplexity"),
-        (scrambled, "same order"),
-        (axes_not_flattened, "Expected target size"),
+        (edited(flattened, {".flatten(0": ".transpose(0, 1).flatten(0"}), "same order"),
+        (
+            edited(flattened, {".flatten(0, 1)": "", ".flatten()": ""}),
+            "Expected target size",
+        ),
         ({"!= ignore": "!= 0"}, "always left out"),
         ({"nats[real]": "nats"}, "padding is counted: leave"),
         ({"nats[real]": "(nats * real)"}, "counted in the mean"),
@@ -94,69 +80,20 @@ def cross_entropy(logits, targets, label_smoothing=0.0, ignore=-100):
     return losses[targets != ignore].mean()
 
 
-def wanted(logits, targets, label_smoothing):
-    e, v = label_smoothing, logits.shape[-1]
-    return torch.full_like(logits, e / v).scatter_add(
-        -1, targets[:, None], torch.full((len(targets), 1), 1 - e)
-    )
-
-
-def by_dense_targets(logits, targets, label_smoothing=0.0, ignore=-100):
-    shares = wanted(logits, targets, label_smoothing)
-    return -(shares * logits.log_softmax(-1)).sum(-1)[targets != ignore].mean()
-
-
-def divergence(logits, targets, label_smoothing=0.0, ignore=-100):
-    """The Kullback-Leibler divergence, as in PyTorch's KLDivLoss."""
-    shares = wanted(logits, targets, label_smoothing)
-    losses = F.kl_div(logits.log_softmax(-1), shares, reduction="none").sum(-1)
-    return losses[targets != ignore].mean()
-
-
-def half_ignored(logits, targets, label_smoothing=0.0, ignore=-100):
-    """Leave the target of an ignored row out, but not what is spread over words."""
-    hit = F.cross_entropy(logits, targets, ignore_index=ignore)
-    if not label_smoothing:
-        return hit
-    spread = -logits.log_softmax(-1).mean()
-    return (1 - label_smoothing) * hit + label_smoothing * spread
-
-
 def pytorch(logits, targets, label_smoothing=0.0, ignore=-100):
     return F.cross_entropy(
         logits, targets, label_smoothing=label_smoothing, ignore_index=ignore
     )
 
 
-def smoothing_by_loops(logits, targets, label_smoothing=0.0, ignore=-100):
-    losses = []
-    for row, target in zip(logits.tolist(), targets.tolist(), strict=True):
-        if target == ignore:
-            continue
-        total = math.log(sum(math.exp(x) for x in row))
-        shares = [label_smoothing / len(row)] * len(row)
-        shares[target] += 1 - label_smoothing
-        losses.append(
-            sum(s * (total - x) for s, x in zip(shares, row, strict=True) if s)
-        )
-    return torch.tensor(losses).mean()
-
-
-def spread_summed(logits, targets, label_smoothing=0.0, ignore=-100):
-    """Average over the targets, but only add up what is spread over the words."""
-    hit = F.cross_entropy(logits, targets, ignore_index=ignore)
-    spread = -logits.log_softmax(-1)[targets != ignore].mean(-1)
-    if not label_smoothing:
-        return hit
-    return (1 - label_smoothing) * hit + label_smoothing * spread.sum()
-
-
 THE_OTHERS = "1 - e - e / 6, e / 6"
-REAL = "losses[targets != ignore]"
+REAL, HERE = "losses[targets != ignore]", "targets != ignore"
+TARGET = "(1 - e + e / 7)"
+ENTROPY = f"({TARGET} * math.log({TARGET}) + 6 / 7 * e * math.log(e / 7) if e else 0)"
 
 SMOOTHING = Cases(
     cross_entropy,
-    right=[pytorch, smoothing_by_loops],
+    right=[pytorch],
     wrong=[
         ({"1 - e, e / 7": "1.0, 0.0"}, "nothing is smoothed"),
         ({"1 - e, e / 7": THE_OTHERS}, "the target included"),
@@ -164,14 +101,13 @@ SMOOTHING = Cases(
         ({"e / 7": "e"}, "divide it by V"),
         ({"1 - e, e / 7": "e or 1.0, (1 - e) / 7"}, "swapped"),
         ({"1 - e,": "1.0,"}, "sum to more than 1"),
-        (divergence, "that is the KL divergence"),
+        ({"mean()": f"mean() + {ENTROPY}"}, "that is the KL divergence"),
         ({"if e": "if True"}, "makes it NaN"),
-        (by_dense_targets, "makes it NaN"),
         ({"mean()": "sum()"}, "it is the sum"),
         ({REAL: "losses"}, "ignore=0 has no effect"),
         ({REAL: "(losses * (targets != ignore))"}, "counted in the"),
-        (half_ignored, "leave out the whole row"),
-        (spread_summed, "summed over the rows"),
+        ({"log_p.sum(-1)": "log_p.sum(-1).mean()"}, "leave out the whole row"),
+        ({"log_p.sum(-1)": f"log_p[{HERE}].sum()"}, "summed over the rows"),
         ({".log_softmax(-1)": ""}, WORDS),
         ({"log_softmax": "softmax(-1).log_softmax"}, "taken twice"),
     ],
@@ -181,13 +117,6 @@ SMOOTHING = Cases(
 def noam(step, d_model, warmup):
     rise, fall = step * warmup**-1.5, max(step, 1) ** -0.5
     return d_model**-0.5 * min(rise, fall)
-
-
-def noam_by_cases(step, d_model, warmup):
-    peak = 1 / math.sqrt(d_model * warmup)
-    if step <= warmup:
-        return peak * step / warmup
-    return peak * math.sqrt(warmup / step)
 
 
 def noam_as_tensor(step, d_model, warmup):
@@ -201,7 +130,7 @@ HEIGHT, NO_WARMUP, RISES = "d_model ** -0.5", "no warmup", "never stops increasi
 
 NOAM = Cases(
     noam,
-    right=[noam_by_cases, noam_as_tensor],
+    right=[noam_as_tensor],
     wrong=[
         ({"min(": "max("}, "min instead of max"),
         ({"step * warmup**-1.5": "9.0"}, NO_WARMUP),
@@ -228,14 +157,6 @@ def warmup_cosine(step, peak, warmup, total, floor=0.0):
     return floor + (peak - floor) * wave
 
 
-def cosine_by_sine(step, peak, warmup, total, floor=0.0):
-    """Half a wave is the square of a quarter wave."""
-    if step <= warmup:
-        return peak * step / warmup
-    left = max(0, total - step) / (total - warmup)
-    return floor + (peak - floor) * math.sin(math.pi / 2 * left) ** 2
-
-
 def cosine_as_tensor(step, peak, warmup, total, floor=0.0):
     done = torch.tensor((step - warmup) / (total - warmup)).clamp(0, 1)
     fall = floor + (peak - floor) * (done * torch.pi).cos().add(1).div(2)
@@ -249,7 +170,7 @@ STRAIGHT, HALF_A_WAVE = "must be linear", "half a cosine"
 
 COSINE = Cases(
     warmup_cosine,
-    right=[cosine_by_sine, cosine_as_tensor],
+    right=[cosine_as_tensor],
     wrong=[
         ({"peak * step / warmup": "peak"}, NO_WARMUP),
         ({"step < warmup": "step < 0", DONE: "step / total"}, NO_WARMUP),
