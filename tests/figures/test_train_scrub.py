@@ -196,8 +196,7 @@ def test_the_shipped_model_is_where_the_record_leads():
 
 
 def test_the_command_writes_such_a_record(tmp_path):
-    start = "python -m transformer_book.figures.train_scrub.training "
-    assert command().startswith(start)
+    assert command().startswith(f"python -m {scrub_training.__name__} ")
     out = tmp_path / command().split()[-1]
     scrub_training.main(["--out", str(out), "--until", "20", "--seed", "3"])
     made = json.loads(out.read_text("utf-8"))
@@ -380,9 +379,8 @@ STROKE = """text => { const style = getComputedStyle(text);
 
 
 def the_line_of_the_prediction_would_end_at_the_words(page):
-    ground = page.locator(".future").first.evaluate(
-        "(node) => getComputedStyle(node).fill"
-    )
+    fill = "(node) => getComputedStyle(node).fill"
+    ground = page.locator(".future").first.evaluate(fill)
     text = page.locator(".over", has_text="hidden until you train further")
     order, width, stroke = text.evaluate(STROKE)
     assert order.startswith("stroke")
