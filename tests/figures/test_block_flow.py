@@ -26,14 +26,8 @@ from tolerances import PAGE_TOLERANCE, assert_near
 from touch import FINGER, PHONE
 from weights_page import runs
 
+from transformer_book.figures.block_flow import streams
 from transformer_book.figures.block_flow.figure import BlockFlow
-from transformer_book.figures.block_flow.streams import (
-    BLOCKS,
-    TOKENS,
-    follow,
-    follow_shipped,
-    random_stacks,
-)
 from transformer_book.figures.weights import dequantized, pack
 from transformer_lib.blocks import Config, Stack
 from transformer_lib.decoder import Decoder
@@ -55,7 +49,7 @@ ASKED = [
     ["It is a refere", 3],
     ["It is a refer", 63],
     ["It was a long way", 4],
-    ["the " * 31 + "the", TOKENS],  # as many tokens as fit
+    ["the " * 31 + "the", streams.TOKENS - 1],  # as many tokens as fit
     ["東京 שלום 👩‍👩‍👧‍👦 \x00", 9],
 ]
 
@@ -75,7 +69,7 @@ def own_flow(prompt="the theme", position=-1, **changes):
 def test_page_and_python_measure_what_the_copied_program_computes():
     answers = run_script(FOLLOW, ASKED, pack("manual-lm"))
     rounded_model = dequantized(shipped("manual-lm").model)
-    made = [BlockFlow(prompt, position=min(at, TOKENS - 1)) for prompt, at in ASKED]
+    made = [BlockFlow(prompt, position=at) for prompt, at in ASKED]
     for (figure, page), answer in zip(with_shown(made), answers, strict=True):
         ran, flow = page.run(), figure.flow
         assert flow["position"] == min(figure.position, len(flow["tokens"]) - 1)
@@ -104,7 +98,7 @@ def test_page_and_python_measure_what_the_copied_program_computes():
 def test_a_post_norm_model_is_put_back_to_one_length():
     _, tokenizer = own_decoder()
     model = Decoder(tiny(vocab_size=264, residual="post"))  # its scales are still 1
-    flow = follow(model, tokenizer, "the theme")
+    flow = streams.follow(model, tokenizer, "the theme")
     assert flow["norm"] == "post"
     root = model.config.d_model**0.5
     assert flow["lengths"][1:] == pytest.approx([root] * 4, rel=PAGE_TOLERANCE)
@@ -112,12 +106,12 @@ def test_a_post_norm_model_is_put_back_to_one_length():
 
 def test_following_switches_dropout_off_and_leaves_no_trace():
     model, tokenizer = own_decoder(dropout=0.5)
-    at_rest = follow(model.eval(), tokenizer, "the theme")
-    assert follow(model.train(), tokenizer, "the theme") == at_rest
+    at_rest = streams.follow(model.eval(), tokenizer, "the theme")
+    assert streams.follow(model.train(), tokenizer, "the theme") == at_rest
     assert model.training
     state = torch.get_rng_state()
-    random_stacks.cache_clear()
-    random_stacks()
+    streams.random_stacks.cache_clear()
+    streams.random_stacks()
     assert torch.equal(torch.get_rng_state(), state)
 
 
@@ -125,7 +119,7 @@ def test_following_switches_dropout_off_and_leaves_no_trace():
 @pytest.mark.parametrize("kind", ["pre", "post"])
 def test_random_stacks_are_the_librarys_blocks(kind):
     names = {"norm": "layer", "feed_forward": "relu", "positions": "none"}
-    sizes = {"d_model": 64, "n_layers": BLOCKS, "n_heads": 4, "d_ff": 256}
+    sizes = {"d_model": 64, "n_layers": streams.BLOCKS, "n_heads": 4, "d_ff": 256}
     config = Config(vocab_size=1, max_len=16, residual=kind, **sizes, **names)
     torch.manual_seed(0)
     stack = Stack(config).double()
@@ -134,12 +128,12 @@ def test_random_stacks_are_the_librarys_blocks(kind):
     for block in stack.blocks:
         x = block(x, mask="causal")
         lengths.append(x.norm(dim=-1).mean())
-    got = double(random_stacks()[kind]["lengths"][::2])
+    got = double(streams.random_stacks()[kind]["lengths"][::2])
     assert_near(got, torch.stack(lengths), PAGE_TOLERANCE)
 
 
 def test_the_lesson_of_the_random_stacks():
-    pre, post = (random_stacks()[kind] for kind in ("pre", "post"))
+    pre, post = (streams.random_stacks()[kind] for kind in ("pre", "post"))
     squares = torch.tensor(pre["lengths"]) ** 2
     depth = torch.arange(len(squares), dtype=torch.float32)
     # the root of depth: its square is a straight line
@@ -271,7 +265,7 @@ def test_what_is_said():
 def test_a_new_prompt_is_followed_in_python_unless_the_numbers_are_ones_own():
     figure = BlockFlow()
     figure.prompt = "The method is cal"
-    assert figure.flow == follow_shipped("The method is cal", 7)
+    assert figure.flow == streams.follow_shipped("The method is cal", 7)
     assert figure.flow["position"] == 4
     own = BlockFlow.followed(*own_decoder(), "the theme", 1)
     figure.update(**own)
@@ -281,7 +275,7 @@ def test_a_new_prompt_is_followed_in_python_unless_the_numbers_are_ones_own():
     with pytest.raises(ValueError, match=r"prompt must be the flow's, got 'other'; "):
         figure.prompt = "other"
     figure.source = "page"
-    assert figure.flow == follow_shipped("the theme", 2)
+    assert figure.flow == streams.follow_shipped("the theme", 2)
 
 
 test_bad_states_say_why = refusals(
@@ -379,7 +373,7 @@ def a_prompt_that_cannot_be_read_is_kept_and_explained(page, field):
 
 
 def test_ones_own_deepest_model_fits_a_phone_until_the_books_model_is_asked(live):
-    own = own_flow("the theme " * 12, n_layers=BLOCKS)
+    own = own_flow("the theme " * 12, n_layers=streams.BLOCKS)
     book = said_of(BlockFlow("the theme " * 12))
     page = live(own, model=None, **PHONE)
     assert page.said() == said_of(own)

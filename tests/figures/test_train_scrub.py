@@ -124,7 +124,7 @@ def test_stages_are_where_the_second_copy_gets_cheaper():
         }
 
 
-ENDED = {"frame": 12, "seen": LAST, "predicted": 0}
+SEEN_ALL = {"frame": 12, "seen": LAST, "predicted": 0}
 TENSORS = small_record(second=torch.tensor([2.0, 1.5]))
 NEVER_FELL = {"record": TENSORS, "frame": 1, "predicted": 3}
 FELL = "the second copy’s loss was below half the first copy’s by step 420."
@@ -137,7 +137,7 @@ SAID = {
     "Step 0 of 600, *: the loss is 5.55 *; 0 of 7 *. You predict that the second copy "
     "becomes easy at step 0.": {"frame": 0, "predicted": 0},
     "Step 390 of 600, * “fall”: the loss is 4.30 * copy, 2.93 * second; 2 of 7 * head "
-    f"0.29, * head 0.40. You predicted step 0; {FELL}": ENDED,
+    f"0.29, * head 0.40. You predicted step 0; {FELL}": SEEN_ALL,
     f"Step 600 of 600, * “repeats”: * 6 of 7 * head 0.89. {FELL.capitalize()}": {
         "frame": LAST
     },

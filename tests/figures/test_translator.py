@@ -4,6 +4,7 @@ import json
 import re
 from copy import deepcopy
 from functools import cache
+from html import unescape
 
 import ipywidgets
 import pytest
@@ -27,6 +28,7 @@ from tolerances import assert_near
 from touch import PHONE
 from weights_page import runs
 
+from tools.stills import with_stills
 from transformer_book import tasks
 from transformer_book.figures.translator import figure as module
 from transformer_book.figures.translator.answers import MOST, answer, words_of
@@ -139,13 +141,12 @@ def test_for_21_the_lines_cross():
     assert [looked[token] for token in ("ein", "und", "zwan")] == ["one", "-", "wenty"]
 
 
-def one_head():
-    """The answer to 21 with one head and no second choice."""
-    found = Translator().answer
-    changed = {"weights": [[found["weights"][0][0]]]}
-    return found | changed | {"chances": [best[:1] for best in found["chances"]]}
-
-
+ANSWER = Translator().answer
+ONE_HEAD = ANSWER | {
+    "weights": [[ANSWER["weights"][0][0]]],
+    "chances": [best[:1] for best in ANSWER["chances"]],
+}
+"""The answer to 21 with one head and no second choice."""
 BY_ALL = "(mean of 8 heads)"
 READ = (
     "Step 5, the last, wrote “<end>”. “twenty-one” (4 tokens, all read at once) "
@@ -158,14 +159,12 @@ SAID = {
     "Step 1 comes next, first: the decoder attends about 66% to “one” and about "
     f"28% to “-” {BY_ALL}. Its most probable token: “ein”, more than 99%.": {"step": 0},
     "Step 2 comes next, after “ein”: the decoder attends about 66% to “-” and about "
-    f"20% to “t” {BY_ALL}. Its most probable token: “und”, more than 99%.": {
-        "step": 1,
-        "selected": [4],
-    },
+    f"20% to “t” {BY_ALL}. Its most probable token: “und”, more "
+    "than 99%.": {"step": 1, "selected": [4]},
     "Step 2 wrote “und” (more than 99%; runner-up “hundert”, less than 1%), "
     f"attending about 66% to “-” and about 20% to “t” {BY_ALL}.": {"selected": [1]},
     "Step 1 wrote “ein” (more than 99%), attending about 47% to “one” and about 26% "
-    "to “-” (mean of 1 head).": {"answer": one_head(), "selected": [0]},
+    "to “-” (mean of 1 head).": {"answer": ONE_HEAD, "selected": [0]},
     f"Step 3 wrote “zwan”, attending about 63% to “wenty”, token 2 of 4 {BY_ALL}.": {
         "selected": [2, 1]
     },
@@ -274,12 +273,11 @@ REFUSED = {
 
 
 def test_what_has_no_answer_is_told_why():
-    asked = [(text, Translator().answer) for text in REFUSED]
+    asked = [(text, ANSWER) for text in REFUSED]
     told = [[why, SHOWN] for why in REFUSED.values()]
     assert page_calls("translator/text", "waits", asked) == told
 
 
-ANSWER = Translator().answer
 BAD_ANSWERS = (
     ({"source": []}, "length of answer.source must be .* 1 to 28, got 0"),
     ({"target": ["a"] * 29}, "length of answer.target must be .* 1 to 28, got 29"),
@@ -295,6 +293,13 @@ test_bad_states_say_why = refusals(
     ({"head": [1]}, "length of head must be 2, got 1"),
     *(({"answer": ANSWER | part}, words) for part, words in BAD_ANSWERS),
 )
+
+
+def test_hostile_words_stay_text_in_a_still_picture():
+    figure = Translator("<b>&\"'</scri", ask=by_the_book)
+    (still,) = with_stills([figure.html()])
+    assert "<b>" not in still
+    assert said_of(figure) in unescape(still)
 
 
 def test_every_number_fits():
