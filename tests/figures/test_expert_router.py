@@ -1,7 +1,6 @@
 """ExpertRouter: its numbers are the library's, its record is real, and what it says."""
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -9,58 +8,26 @@ import torch
 from figure_page import must_say, refusals, with_shown
 from samples import double
 from tolerances import assert_near
+from torch.nn.functional import one_hot
 
 from transformer_book.figures import ExpertRouter
-from transformer_book.figures.expert_router import figure as expert_router
-from transformer_book.figures.expert_router.training import (
-    COMMAND,
-    STEPS,
-    TEXT,
-    train_router,
-)
+from transformer_book.figures.expert_router import training
 from transformer_lib.experts import balance_loss, expert_load, route
 
-FILE = Path(expert_router.__file__).with_name("expert_router.json")
+FILE = Path(training.__file__).with_name("expert_router.json")
 DIGITS = 2e-3
 """The record has three digits, and training adds in another order elsewhere."""
 
 
-def drawn(seed):
-    rng = random.Random(seed)
-    n, n_experts, count = rng.randint(2, 16), rng.randint(2, 8), rng.randint(2, 4)
-
-    def row():  # no two logits are equal: PyTorch's order of those is any
-        return [x / 40 for x in rng.sample(range(-80, 80), n_experts)]
-
-    def run():
-        return [[row() for _ in range(n)] for _ in range(count)]
-
-    return ExpertRouter(
-        tokens=[rng.choice("abcé שׁ") for _ in range(n)],
-        steps=sorted(rng.sample(range(1, 10_000), count)),
-        without=run(),
-        balanced=run(),
-        balance=rng.choice([True, False]),
-        frame=rng.randrange(count),
-        top_k=rng.randint(1, n_experts),
-        capacity=rng.choice([0.5, 1.0, 1.25, 3.0]),
-    )
-
-
-def kept_by(experts, slots):
-    """Which choices find room: tokens in order, and of each its choices in order."""
-    taken, kept = {}, []
-    for expert in experts.flatten().tolist():
-        taken[expert] = taken.get(expert, 0) + 1
-        kept.append(taken[expert] <= slots)
-    return torch.tensor(kept).view_as(experts)
-
-
 def test_the_numbers_are_the_library_s():
-    states = [ExpertRouter(), ExpertRouter(balance=True, frame=2)]
-    for figure, page in with_shown([*states, *map(drawn, range(12))]):
+    states = [
+        {"top_k": k, "capacity": capacity, "balance": k % 2 == 0, "frame": k % 6}
+        for k in range(1, 9)
+        for capacity in (0.5, 1.0, 1.25, 3.0)
+    ]
+    for figure, page in with_shown(ExpertRouter(**state) for state in states):
         run = figure.balanced if figure.balance else figure.without
-        logits = torch.tensor(run[figure.frame], dtype=torch.float64)
+        logits = double(run[figure.frame])
         routing = route(logits, figure.top_k)
         got = page.geometry
         assert got["loads"] == pytest.approx(expert_load(routing).tolist())
@@ -68,18 +35,20 @@ def test_the_numbers_are_the_library_s():
         assert got["chosen"] == routing.experts.tolist()
         assert_near(double(got["weights"]), routing.weights)
         slots = -(-figure.capacity * routing.experts.numel() // logits.shape[1])
-        kept = kept_by(routing.experts, slots)
-        assert got["kept"] == kept.tolist()
-        assert got["dropped"] == (~kept).sum()
-        exec(page.pytorch, {})
+        experts = routing.experts.flatten()  # tokens in order, of each its choices
+        taken = one_hot(experts, logits.shape[1]).cumsum(dim=0)
+        kept = taken[range(len(experts)), experts] <= slots
+        assert got["kept"] == kept.view_as(routing.experts).tolist()
+        page.run()
 
 
 def test_the_record_is_what_training_gives():
     made = json.loads(FILE.read_text("utf-8"))
     record = made["record"]
-    assert made["command"] == COMMAND
-    assert (record["tokens"], record["steps"]) == (list(TEXT), list(STEPS))
-    start = train_router(0.0, (0, 10))
+    assert made["command"] == training.COMMAND
+    assert record["tokens"] == list(training.TEXT)
+    assert record["steps"] == list(training.STEPS)
+    start = training.train_router(0.0, (0, 10))
     assert_near(torch.tensor(record["without"][0]), torch.tensor(start[0]), DIGITS)
     assert record["without"][0] == record["balanced"][0]
     assert_near(torch.tensor(record["without"][1]), torch.tensor(start[1]), DIGITS)
@@ -107,10 +76,7 @@ def test_sentences_of_special_states():
         "1.00. With room for 2 each, 0 are dropped.": {},
         "Token “b” at position 1: expert 0 has a probability of 73% and is its first "
         "choice, with weight 1.00, but the expert is full: this assignment is "
-        "dropped.": {
-            "capacity": 0.5,
-            "selected": [0, 1],
-        },
+        "dropped.": {"capacity": 0.5, "selected": [0, 1]},
         "Token “a” at position 0: expert 1 has a probability of 27% and is not "
         "chosen.": {"balance": True, "selected": [1, 0]},
         "*experts 0 and 1 get each 50% of the 2 assignments.*": {"balance": True},

@@ -2,20 +2,15 @@
 
 import random
 
-import torch
 from figure_page import must_notice, must_say, shown, with_shown
 
 from transformer_book.figures import PagedCache
-from transformer_lib.blocks import Config
-from transformer_lib.decoder import Decoder
-from transformer_lib.serving import ContinuousBatch, Request
-
-CONFIG = Config(vocab_size=144, d_model=8, n_layers=1, n_heads=1, d_ff=8, max_len=16)
 
 
-def drawn_queues() -> list[PagedCache]:
+def queues() -> list[PagedCache]:
+    """Drawn ones, and a crowd that runs out of blocks: who came last starts over."""
     rng = random.Random(0)
-    made = []
+    made = [PagedCache(prompts=[8] * 8, answers=[8] * 8, prefix=0, static=True)]
     for block_size, budget, n in ((1, 5, 7), (2, 64, 8), (4, 20, 7), (8, 2, 2)):
         prompts = [rng.randint(1, 15) for _ in range(n)]
         answers = [rng.randint(1, 16 - prompt) for prompt in prompts]
@@ -25,53 +20,19 @@ def drawn_queues() -> list[PagedCache]:
     return made
 
 
-# One user after the other runs out of blocks, and who came last starts over.
-CROWD = PagedCache(prompts=[8] * 8, answers=[8] * 8, prefix=0, static=True)
-
-
-def served(figure: PagedCache, block_size: int, prefix: int, n_users: int) -> list:
-    """Each pass of the library's batch: id, table and tokens read, of each user."""
-    size = {"n_blocks": 64 // block_size, "block_size": block_size}
-    limits = {"max_users": n_users, "max_tokens": figure.budget}
-    batch = ContinuousBatch(Decoder(CONFIG), **size, **limits)
-    users, passes = [], []
-    for i, (n, new) in enumerate(zip(figure.prompts, figure.answers, strict=True)):
-        own = 16 + 16 * i
-        prompt = [p if p < prefix else own + p for p in range(n)]
-        ends = [torch.tensor([own])]
-        users.append(Request(prompt, new, lambda logits, ends=ends: ends[0]))
-        batch.add(users[-1])
-    read, seen = batch._read, {}
-
-    def reading(plan):
-        seen.clear()
-        seen.update({user: list(user.table) for user in batch.running})
-        return read(plan)
-
-    batch._read = reading
-    while batch.waiting or batch.running:
-        plan = dict(batch.step())
-        passes.append(
-            [[users.index(u), table, plan.get(u, 0)] for u, table in seen.items()]
-        )
-    return passes
-
-
 def test_the_passes_and_the_block_tables_are_the_library_s():
-    for figure, page in with_shown([*drawn_queues(), CROWD]):
-        whole, blocks = page.geometry["ways"]
-        want = served(figure, figure.block_size, figure.prefix, len(figure.prompts))
-        assert parts(blocks, "id", "table", "n") == want
+    for figure, page in with_shown(queues()):
+        page.run()
         if not figure.static:
             # a block of 16 slots, shared with nobody, is a reservation
-            want = served(figure, 16, 0, 4)
-            for way in (whole, {"passes": want}):
-                assert len(way["passes"]) == len(want)
-            assert parts(whole, "id", "n") == [[[u, n] for u, _, n in p] for p in want]
+            figure.update(block_size=16, prefix=0)
+            blocks = shown(figure)
+            blocks.run()
+            assert reads(page.geometry["ways"][0]) == reads(blocks.geometry["ways"][1])
 
 
-def parts(way, *names):
-    return [[[user[n] for n in names] for user in p["users"]] for p in way["passes"]]
+def reads(way):
+    return [[(user["id"], user["n"]) for user in p["users"]] for p in way["passes"]]
 
 
 def test_the_passes_that_the_chapter_counts_and_those_of_a_static_batch():
