@@ -449,6 +449,11 @@ UNSEEN = "unseen must hold numbers from 100 to below the limit, got range"
         (number_words, (140_891, "am"), f"{SPELL} 140891 in 'am'"),  # a gap
         (BARE.NumberSplit().members, ("test",), PART),
         (SPLIT.draw, ("training", 0, seeded()), "count must be at least 1, got 0"),
+        (
+            NumberSplit(limit=101, unseen=range(100, 101)).draw,
+            ("held out", 1, seeded()),
+            r"no number is 'held out', got NumberSplit\(limit=101, .*a larger limit",
+        ),
         (NO_PAIR, ([], LETTERS), "to draw batches takes at least one pair, got none"),
         (Characters, ("aba",), f"{LETTER} in the alphabet, got 'aba'"),
         (LETTERS.encode, ("abxya",), ALPHABET),

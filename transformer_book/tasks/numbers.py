@@ -60,7 +60,7 @@ class NumberSplit:
     they contain the words of which the others are made ("zero" is in no other).
 
     Raises:
-        ValueError: if a part would be empty or reach out of bounds.
+        ValueError: if "unseen" is empty or reaches out of bounds.
     """
 
     limit: int = 1_000_000
@@ -108,11 +108,13 @@ class NumberSplit:
         bounds equally often, as far as the part has numbers there.
 
         Raises:
-            ValueError: if count is below 1, or there is no such part.
+            ValueError: if count is below 1, or the part is empty or unknown.
         """
         if count < 1:
             raise ValueError(f"count must be at least 1, got {count}")
         members = self.members(part)
+        if not len(members):
+            raise ValueError(f"no number is {part!r}, got {self}; take a larger limit")
         bounds = torch.tensor([10**d for d in range(1, len(str(self.limit - 1)))])
         below = torch.searchsorted(members, bounds)
         below = below[below > 0]
