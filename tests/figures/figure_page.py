@@ -488,3 +488,9 @@ def percent(share: float) -> str:
     if 0.995 <= share < 1:
         return "more than 99%"
     return f"{math.floor(100 * share + 0.5)}%"
+
+
+def code_of(formula: dict[str, Any]) -> str:
+    """The line of code of what a figure's `formula` returns."""
+    parts = formula["code"]
+    return "".join(part if isinstance(part, str) else part[1] for part in parts)
