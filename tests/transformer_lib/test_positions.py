@@ -11,6 +11,7 @@ from refusals import refused
 from samples import double, law, normal, without_hook
 from tolerances import ANGLE_TOLERANCE, assert_near
 from torch import nn
+from torch.autograd import gradcheck
 
 from transformer_lib.positions import (
     AlibiPositions,
@@ -176,3 +177,8 @@ def test_alibi_slopes_fall_by_one_factor_down_to_two_to_the_minus_eight(n_heads)
     factors = slopes / torch.cat((torch.ones(1), slopes[:-1]))
     assert slopes[-1] == 2**-8
     assert_near(factors, torch.full_like(factors, 2 ** (-8 / n_heads)))
+
+
+def test_gradients_of_fractional_positions_equal_finite_differences():
+    positions = normal(0, 3, dtype=torch.float64).requires_grad_()
+    assert gradcheck(lambda p: sinusoid(p, 4), positions)

@@ -138,7 +138,9 @@ def test_a_row_of_two_users_by_hand():
     assert row.last.tolist() == [0, 2]
     mask = ["".join(map(str, seen)) for seen in row.mask.int().tolist()]
     assert mask == ["11100", "00010", "00011"]
-    assert PagedLayerCache(2, 24, 4).n_bytes == 2 * (2 * 24 * 4) * 4
+    pages = PagedLayerCache(2, 24, 4)
+    pages.aim(row.write, row.read)
+    assert (pages.length, pages.n_bytes) == (5 - 3, 2 * (2 * 24 * 4) * 4)
 
 
 def test_who_came_first_is_read_first():
