@@ -499,3 +499,12 @@ def percent(share: float) -> str:
     if 0.995 <= share < 1:
         return "more than 99%"
     return f"{math.floor(100 * share + 0.5)}%"
+
+
+def at_widths(page: Visit, *widths: int, height: int = 9000) -> Iterator[int]:
+    """Make the window as wide as each of these; all figures are drawn in it then."""
+    expect(page.locator(".tl-figure:not([data-mounted])")).to_have_count(0)
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": height})
+        page.said()
+        yield width
