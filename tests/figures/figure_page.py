@@ -494,3 +494,12 @@ def code_of(formula: dict[str, Any]) -> str:
     """The line of code of what a figure's `formula` returns."""
     parts = formula["code"]
     return "".join(part if isinstance(part, str) else part[1] for part in parts)
+
+
+def at_widths(page: Visit, *widths: int, height: int = 9000) -> Iterator[int]:
+    """Make the window as wide as each of these; all figures are drawn in it then."""
+    expect(page.locator(".tl-figure:not([data-mounted])")).to_have_count(0)
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": height})
+        page.said()
+        yield width

@@ -5,11 +5,8 @@ end, and a draw takes the first token at which the summed probability reaches u.
 u are Park and Miller's (1988), "Random number generators: good ones are hard to find".
 """
 
-import json
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import islice
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -19,8 +16,6 @@ from transformer_book.figures import SamplingDesk
 from transformer_book.figures.sampling_desk import model as shipped
 from transformer_book.figures.weights import as_in_page
 from transformer_lib.sampling import Choose, filter_logits, generate, greedy
-
-LONGER = 96  # tokens of a continuation
 
 _PRIME = 2**31 - 1
 
@@ -34,19 +29,13 @@ def draws(seed: int) -> Iterator[float]:
         yield seed / _PRIME
 
 
-class Distribution(NamedTuple):
-    """Next tokens, the likeliest first."""
-
-    order: list[int]
-    before: list[float]
-    after: list[float]
-    cut: list[str]  # what cuts a token off; "" if nothing does
-
-
 def distribution(
     desk: SamplingDesk, logits: Sequence[float] | None = None
-) -> Distribution:
-    """Return the distribution before and after, by the rules of `filter_logits`."""
+) -> tuple[list[int], list[float], list[float], list[str]]:
+    """Return the next tokens, the likeliest first, by the rules of `filter_logits`.
+
+    Their ids, the distributions before and after, and what cuts each off, or "".
+    """
     given = torch.tensor(desk.logits if logits is None else logits, dtype=torch.float64)
     ordered, order = given.sort(descending=True, stable=True)
     filters = {"temperature": {"temperature": desk.temperature}}
@@ -61,7 +50,7 @@ def distribution(
         gone = kept.isinf().tolist()
         cut = [why or (name if out else "") for why, out in zip(cut, gone, strict=True)]
     before, after = (one.softmax(dim=-1).tolist() for one in (ordered, kept))
-    return Distribution(order.tolist(), before, after, cut)
+    return order.tolist(), before, after, cut
 
 
 def places(after: Float[Tensor, " vocab"], heights: Sequence[float]) -> list[int]:
@@ -73,20 +62,15 @@ def places(after: Float[Tensor, " vocab"], heights: Sequence[float]) -> list[int
 
 def drawn_of(desk: SamplingDesk) -> list[int]:
     """Count how often each token is drawn, the likeliest token first."""
-    after = torch.tensor(distribution(desk).after, dtype=torch.float64)
+    _, _, after, _ = distribution(desk)
     skip = len(desk.drawn)
-    found = places(after, list(islice(draws(desk.seed), skip, skip + desk.count)))
+    heights = list(islice(draws(desk.seed), skip, skip + desk.count))
+    found = places(torch.tensor(after, dtype=torch.float64), heights)
     return [found.count(place) for place in range(len(after))]
 
 
-def continuations(desk: SamplingDesk) -> tuple[list[int], list[int]]:
-    """Write 96 tokens more, the likeliest ones, and drawn ones."""
-    return _continuations(json.dumps(desk.state()))
-
-
-@cache
-def _continuations(state: str) -> tuple[list[int], list[int]]:
-    desk = SamplingDesk(**json.loads(state))
+def continuations(desk: SamplingDesk, count: int = 96) -> tuple[list[int], list[int]]:
+    """Write so many tokens more, the likeliest ones, and drawn ones."""
     ids = torch.tensor([shipped.read(desk.text, desk.drawn)])
     n_texts = len(shipped.names())
     heights = islice(draws(desk.seed), len(desk.drawn), None)
@@ -98,7 +82,7 @@ def _continuations(state: str) -> tuple[list[int], list[int]]:
 
     def write(choose: Choose) -> list[int]:
         model, _ = as_in_page(shipped.MODEL)
-        made = generate(model, ids, max_new_tokens=LONGER, choose=choose)
+        made = generate(model, ids, max_new_tokens=count, choose=choose)
         return [int(token) for token in made]
 
     return write(lambda logits: greedy(logits[:, :n_texts])), write(drawn)

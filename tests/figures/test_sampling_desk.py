@@ -4,40 +4,32 @@ import itertools
 import math
 import random
 
-import ipywidgets
 import numpy as np
 import pytest
 import torch
 from figure_examples import HOSTILE
 from figure_page import (
     assert_fits,
+    at_widths,
+    edges,
     must_notice,
     must_say,
     page_calls,
+    percent,
     refusals,
     run_script,
     said_of,
     shown,
     with_shown,
 )
-from inference_jobs import shipped
-from playwright.sync_api import expect
-from sampling_reference import (
-    LONGER,
-    continuations,
-    distribution,
-    drawn_of,
-    draws,
-    places,
-)
+from sampling_reference import continuations, distribution, drawn_of
 from touch import FINGER
+from weights_page import asked_for
 
-from transformer_book.figures.interact import drive
 from transformer_book.figures.sampling_desk import model as sampling_model
 from transformer_book.figures.sampling_desk.figure import SamplingDesk
 from transformer_book.figures.sampling_desk.model import MODEL
-from transformer_book.figures.weights import dequantized, pack
-from transformer_lib.sampling import generate, sample
+from transformer_book.figures.weights import pack
 
 ENDS = {
     "An exception was raised while handling": "…raised while handling",
@@ -68,18 +60,9 @@ done(job.map((state, i) => {
 """
 
 
-def share(ids):
-    """The share of runs of four tokens that stood there before."""
-    runs = [tuple(ids[i : i + 4]) for i in range(len(ids) - 3)]
-    again = [run in runs[:i] for i, run in enumerate(runs)]
-    return sum(again) / max(1, len(again))
-
-
-def trapped(desk):
-    """The sentence of a desk whose page has the model, with both continuations."""
-    greedy, sampled = (round(100 * share(ids)) for ids in continuations(desk))
-    told = f"In the next 96 tokens, greedy decoding repeats {greedy}% of its 4-grams, "
-    return said_of(desk).replace(WAITS, f"{told}sampling {sampled}%.")
+def quote(desk, token):
+    """A token as tables name it."""
+    return f"“{desk.tokens[token].replace(' ', '␣')}”"
 
 
 def own(logits, **state):
@@ -88,12 +71,14 @@ def own(logits, **state):
     return SamplingDesk("abc", logits=logits, tokens=tokens, **state)
 
 
-def some_desks():
+@pytest.fixture(scope="module")
+def answers():
     rng = random.Random(0)
     settings = itertools.product(
         (0.0, 0.35, 1.0, 2.0), (0, 1, 7, 50), (0.05, 0.8, 1.0), (0.0, 0.1, 1.0)
     )
-    made = []
+    made = [SamplingDesk(temperature=1, top_k=0), SamplingDesk(count=100)]
+    made.append(own([1.0, 3.0, 1.0, 1.0], temperature=1.0, top_k=2))  # equal ones stay
     for t, k, p, m in rng.sample(list(settings), 40):
         n = rng.choice((2, 5, 40, 200))
         logits = [round(rng.gauss(0, 3), 4) for _ in range(n)]
@@ -104,17 +89,10 @@ def some_desks():
         state |= {"count": rng.choice((0, 100, 700)), "seed": rng.randint(1, 1000)}
         state["drawn"] = [rng.randrange(n) for _ in range(rng.choice((0, 3)))]
         made.append(own(logits, **state))
-    return made
-
-
-@pytest.fixture(scope="module")
-def answers():
-    plain = SamplingDesk(temperature=1, top_k=0)
-    return with_shown([*some_desks(), SamplingDesk(count=100), plain])
+    return with_shown(made)
 
 
 def test_shares_draws_and_table_are_those_of_the_library(answers):
-    assert any(desk.count for desk, _ in answers)
     for desk, page in answers:
         order, before, after, cut = distribution(desk)
         geometry, drawn = page.geometry, drawn_of(desk)
@@ -123,53 +101,22 @@ def test_shares_draws_and_table_are_those_of_the_library(answers):
         np.testing.assert_allclose(geometry["before"], before, atol=1e-14)
         np.testing.assert_allclose(geometry["after"], after, atol=1e-14)
         assert geometry["drawn"] == drawn
-        assert page.table["header"] == [
-            *("token", "before", "after", "cut off by", "drawn")
-        ]
+        header = ["token", "before", "after", "cut off by", "drawn"]
+        assert page.table["header"] == header
         held = order.index(desk.held) if desk.held in order else 0
         listed = list(range(min(12, len(order))))
         listed[-1:] = [max(held, listed[-1])]
         rows = [
-            [f"{before[i]:.4f}", f"{after[i]:.4f}", cut[i], drawn[i]] for i in listed
+            [quote(desk, order[i]), before[i], after[i], cut[i], drawn[i]]
+            for i in listed
         ]
-        others = [i for i in range(len(order)) if i not in listed]
-        if others:
+        if others := [i for i in range(len(order)) if i not in listed]:
             sums = [sum(all_of[i] for i in others) for all_of in (before, after, drawn)]
             gone = sum(bool(cut[i]) for i in others)
             said = f"{gone} of them" if gone else ""
-            rows.append([f"{sums[0]:.4f}", f"{sums[1]:.4f}", said, sums[2]])
-        assert [row[1:] for row in page.rows] == rows
-        if desk.source != MODEL:
-            names = [f"“␣t{order[i]}”" for i in listed]
-            names += [f"{len(others)} others"] if others else []
-            assert [row[0] for row in page.rows] == names
-
-
-def test_each_filter_is_named_for_what_it_cuts_and_equal_logits_stay_together():
-    desk = own([5.0, 4.0, 3.0, 2.0, 1.0, 0.0], temperature=1, top_k=5, top_p=0.95)
-    desk.update(min_p=0.2)
-    assert shown(desk).geometry["cut"] == ["", "", "min-p", "top-p", "top-p", "top-k"]
-    desk.temperature = 0
-    assert shown(desk).geometry["cut"] == [""] + ["temperature"] * 5
-    desk = own([1.0, 3.0, 1.0, 1.0], temperature=1.0, top_k=2)
-    assert shown(desk).geometry["cut"] == [""] * 4
-
-
-def test_the_generator_is_park_and_millers():
-    jobs = [(seed, 7, 500) for seed in (1, 2, 999)]
-    theirs = page_calls("sampling_desk/numbers", "heights", jobs)
-    assert theirs == [[*itertools.islice(draws(seed), 7, 507)] for seed, *_ in jobs]
-
-
-def test_a_draw_is_that_of_sample():
-    logits = torch.randn(40, generator=torch.Generator().manual_seed(0)).double()
-    ordered = logits.sort(descending=True).values
-    for seed in range(40):
-        generator = torch.Generator().manual_seed(seed)
-        token = sample(ordered[None], generator).item()
-        again = torch.Generator().manual_seed(seed)
-        u = 1 - torch.rand(1, 1, generator=again, dtype=torch.float64).item()
-        assert places(ordered.softmax(-1), [u]) == [token]
+            rows.append([f"{len(others)} others", *sums[:2], said, sums[2]])
+        numbers = [[name, f"{b:.4f}", f"{a:.4f}", *rest] for name, b, a, *rest in rows]
+        assert page.rows == numbers
 
 
 def test_runs_of_four_that_came_before_are_repeats():
@@ -222,7 +169,7 @@ def test_the_end_of_a_text_begins_with_a_word():
 
 
 def test_copied_pytorch_runs_and_asserts_the_state(answers):
-    for _, page in [*answers[::4], *answers[-2:]]:
+    for _, page in answers[::4]:
         page.run()
     mistakes = {
         "temperature=0.7": "temperature=0.71",
@@ -231,8 +178,7 @@ def test_copied_pytorch_runs_and_asserts_the_state(answers):
         "seed, numbers = 1,": "seed, numbers = 2,",
         "(logits, [0.": "(logits, [1.",
     }
-    code = next(page.pytorch for d, page in answers if d.source == MODEL and d.count)
-    must_notice(code, mistakes)
+    must_notice(answers[1][1].pytorch, mistakes)
 
 
 @pytest.fixture(scope="module")
@@ -241,6 +187,7 @@ def in_page():
     settings = {"temperature": 1.0, "top_k": 0}
     desks = [
         SamplingDesk(trap=True),
+        SamplingDesk("Before this, an old exc", trap=True),
         SamplingDesk("An exception", seed=5, top_p=0.9, **settings),
         SamplingDesk("Python", drawn=[44, 300, 17], trap=True, min_p=0.05, top_k=0),
         SamplingDesk(temperature=0, trap=True),
@@ -260,34 +207,18 @@ def test_the_page_answers_and_writes_on_as_python_does(in_page):
         assert made["before"] == (
             "This text needs the model, which is not loaded." if waits else None
         )
-        if desk.trap and desk.temperature:
-            assert made["said"] == trapped(desk)
-            greedy, sampled = continuations(desk)
-            assert made["next"] == {"greedy": greedy, "sampled": sampled}
-            assert len(greedy) == len(sampled) == LONGER
-        elif not desk.trap:
-            assert made["said"] == said_of(desk)
-
-    greedy, sampled = continuations(in_page[0][0])
-    assert share(greedy) > 0.9  # it falls into the trap, and sampling does not
-    assert share(sampled) < 0.1
-    assert in_page[3][1]["next"] == {"greedy": greedy, "sampled": greedy}
-
-
-@torch.no_grad()
-def test_answers_are_the_models_and_of_texts_only():
-    found = shipped(MODEL)
-    model = dequantized(found.model)
-    desk = SamplingDesk("The value", drawn=[305])
-    ids = torch.tensor([[*found.tokenizer.encode("The value"), 305]])
-    want = model(ids)[0, -1]
-    n = len(desk.tokens)
-    assert n == found.tokenizer.special("<pad>")
-    np.testing.assert_allclose(desk.logits, want[:n], atol=1e-4)
-    trap = SamplingDesk(trap=True)
-    ids = torch.tensor([found.tokenizer.encode(trap.text)])
-    greedy = [int(t) for t in generate(model, ids, max_new_tokens=20)]
-    assert continuations(trap)[0][:20] == greedy
+        said = said_of(desk)
+        if desk.trap:
+            both = dict(zip(("greedy", "sampled"), continuations(desk), strict=True))
+            assert made["next"] == both
+            asked = page_calls("sampling_desk/numbers", "measured", both.values())
+            greedy, sampled = (percent(one["share"]) for one in asked)
+            told = f"greedy decoding repeats {greedy} of its 4-grams, sampling"
+            told = f"In the next 96 tokens, {told} {sampled}."
+            said = said.replace(WAITS, told)
+        assert made["said"] == said
+    trap = "greedy decoding repeats 96% of its 4-grams, sampling 1%"
+    assert trap in in_page[0][1]["said"]
 
 
 def test_tokens_are_named_by_their_text_or_their_bytes():
@@ -297,10 +228,8 @@ def test_tokens_are_named_by_their_text_or_their_bytes():
     assert all("\ufffd" not in name for name in names)
 
 
-OTHER = {"source": "Python"}
+OTHER = {"logits": [1, 0], "tokens": [*"ab"], "source": "Python"}
 LONG = "text must be 1 to 160 tokens long, got"
-
-
 test_bad_states_say_why = refusals(
     SamplingDesk,
     ({"temperature": math.nan}, "temperature must be a number from 0 to 2, got NaN"),
@@ -309,14 +238,9 @@ test_bad_states_say_why = refusals(
     ({"min_p": 1.5}, "min_p must be a number from 0 to 1, got 1.5"),
     ({"seed": 0}, "seed must be an integer from 1 to 1000, got 0"),
     ({"count": 1001}, "count must be an integer from 0 to 1000, got 1001"),
-    ({**OTHER, "drawn": [-1]}, r"drawn\[0\] must be .* 0 to 505, got -1"),
-    ({**OTHER, "drawn": [0] * 161}, "length of drawn must be .* 0 to 160, got 161"),
+    (OTHER | {"drawn": [-1]}, r"drawn\[0\] must be .* 0 to 1, got -1"),
+    (OTHER | {"drawn": [0] * 161}, "length of drawn must be .* 0 to 160, got 161"),
     ({"drawn": [0] * 160}, f"{LONG} 165"),
-    start=False,
-)
-
-test_bad_texts_say_why = refusals(
-    SamplingDesk,
     ({"text": ""}, f"{LONG} 0"),
     ({"text": "東" * 100}, f"{LONG} 300"),
     ({"text": "a\ud800"}, "text must be valid Unicode"),
@@ -327,50 +251,32 @@ def test_python_answers_when_the_text_changes():
     desk = SamplingDesk()
     before = desk.logits
     desk.text = "An exception"
-    assert desk.asked == ["An exception"]
     assert desk.logits == SamplingDesk("An exception").logits != before
     desk.drawn = [300]
     assert desk.asked == ["An exception", 300]
 
 
-def test_your_own_logits_drive_the_desk():
-    desk = SamplingDesk(drawn=[5])
-    desk.update(temperature=1, top_k=0)
+def test_your_own_logits_drive_the_desk_and_your_model_follows_the_text():
+    desk = SamplingDesk(drawn=[5], temperature=1, top_k=0)
     desk.show(torch.tensor([0.0, math.log(3)]), [" no", " yes"])
     assert (desk.source, desk.drawn, desk.asked) == ("Python", [], [desk.text])
     assert shown(desk).geometry["after"] == pytest.approx([0.75, 0.25], abs=1e-4)
-    assert "none of 2 tokens is likelier than “␣yes” (75%)" in said_of(desk)
-
-
-def test_your_own_model_follows_the_text():
+    desk.update(**SamplingDesk.answered("ab", [4.0, 0.0], ["a", "b"]))
+    said = "After “ab”, none of 2 tokens is likelier than “a” (98%)"
+    assert said_of(desk).startswith(said)
     asked = []
 
     def answer(text):
         asked.append(text)
         return torch.tensor([float(len(text)), 1.0, 0.0])
 
-    desk = SamplingDesk("ab")
     desk.follow(answer, ["x", " y", "zz"])
     assert desk.logits == [2, 1, 0]
     desk.text = "abcd"
     desk.drawn = [1, 2]
+    desk.temperature = 0.5
     assert asked == ["ab", "abcd", "abcd yzz"]
     assert desk.logits[0] == 8
-    desk.temperature = 0.5
-    assert len(asked) == 3
-
-
-def test_controls_drive_the_desk():
-    def answer(text, heat):
-        logits = [float(len(text)), 0.0]
-        return SamplingDesk.answered(text, logits, ["a", "b"]) | {"temperature": heat}
-
-    text = ipywidgets.Text("abc")
-    desk = SamplingDesk(top_k=0)
-    drive(desk, answer, text=text, heat=ipywidgets.FloatSlider(0.5, max=2))
-    text.value = "abcd"
-    assert (desk.text, desk.asked, desk.logits) == ("abcd", ["abcd"], [4, 0])
-    assert "After “abcd”, none of 2 tokens is likelier than “a” (98%)" in said_of(desk)
 
 
 def type_text(page, text):
@@ -388,9 +294,9 @@ def trap_shuts(page):
     return page.said()
 
 
-def panels(page):
-    """The two continuations, when they are written."""
-    return page.locator(".panel", has_text="repeats, underlined").all()
+def opened(page):
+    """The panels beside or below the sliders: the trap's, if it is open, and bars."""
+    return page.locator(".picture:not(.below) .panel:visible").all()
 
 
 def test_a_typed_text_is_answered_in_the_page(live):
@@ -412,9 +318,7 @@ def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(live):
     long = "This text is too long: 300 tokens, at most 160."
     for text, why in (("東" * 100, long), ("", "The text is empty: type one.")):
         said = type_text(page, text)
-        assert said.startswith(
-            f"{why} The numbers shown are for another text. After “The"
-        )
+        assert said.startswith(f"{why} {OTHERS} After “The")
         assert said.endswith(WAITS)
         assert (told.inner_text(), note.inner_text()) == (why, "for another text")
         waiting = [trap.inner_text() for trap in traps.all() if trap.is_visible()]
@@ -423,11 +327,10 @@ def test_without_a_text_nothing_is_drawn_and_an_open_trap_can_be_closed(live):
         assert is_off(page, "Draw 1", "Draw 100", "Close trap") == [True, True, False]
         type_text(page, "The value of the")
         assert trap_shuts(page) == start
-        assert traps.count() == 0
         assert note.inner_text() == "outlined: the model’s; filled: reshaped"
     type_text(page, "")
     assert not page.push("Close trap").endswith("not started.")
-    assert [trap.is_visible() for trap in traps.all()] == [False, False]
+    assert len(opened(page)) == 1
     assert is_off(page, "Greedy trap") == [True]
     type_text(page, "If the")
     assert page.push("Draw 100") == said_of(SamplingDesk("If the", count=100))
@@ -442,14 +345,12 @@ def test_tokens_are_counted_and_nothing_is_empty_below_the_text(live):
         tops.add(page.top_of(".foot"))
     assert len(tops) == 1  # nothing shrinks
     panel = page.locator(".below .panel")
-    top = page.button("Draw 1").bounding_box()["y"]
+    top = edges(page.button("Draw 1")).top
     for said in ("0 tokens added", "1 token added", "2 tokens added"):
         assert panel.locator("small").inner_text() == said
-        last = panel.locator("text").last.bounding_box()
-        bottom = panel.bounding_box()["y"] + panel.bounding_box()["height"]
-        assert bottom - last["y"] - last["height"] < 8
+        assert edges(panel).bottom - edges(panel.locator("text").last).bottom < 8
         page.push("Draw 1")
-    assert page.button("Draw 1").bounding_box()["y"] == top
+    assert edges(page.button("Draw 1")).top == top
 
 
 def test_draws_are_counted_or_extend_the_text_and_back_takes_them_away(live):
@@ -461,16 +362,12 @@ def test_draws_are_counted_or_extend_the_text_and_back_takes_them_away(live):
         name.click()
         assert page.said() == said_of(SamplingDesk(seed=4, count=count))
         assert name.inner_text() == "Draw 100 more"
-    shown = page.locator(".picture text", has_text="×").all_text_contents()
-    assert sum(int(text[:-1]) for text in shown) == 200
+    counts = page.locator(".picture text", has_text="×").all_text_contents()
+    assert sum(int(text[:-1]) for text in counts) == 200
 
     said = page.push("Draw 1", 3)
     assert page.locator(".below rect.piece").count() == 3
-    desk, drawn = SamplingDesk(seed=4), []
-    for u in itertools.islice(draws(4), 3):
-        desk.drawn = drawn
-        order, _, after, _ = distribution(desk)
-        drawn = [*drawn, order[places(torch.tensor(after), [u])[0]]]
+    _, drawn = continuations(SamplingDesk(seed=4), 3)
     assert said == said_of(SamplingDesk(seed=4, drawn=drawn))
     assert page.push("Back", 3) == start
     assert is_off(page, "Back") == [True]
@@ -478,8 +375,6 @@ def test_draws_are_counted_or_extend_the_text_and_back_takes_them_away(live):
 
 SETTING = ({"temperature": 0.7}, {"temperature": 0.0}, {"temperature": 2.0})
 SETTING += ({"top_k": 1}, {"top_p": 0.3}, {"min_p": 0.5}, {"count": 100})
-
-
 BARS = """() => [...document.querySelectorAll(".tl-live")].map(({ shadowRoot }) => {
   const axis = [...shadowRoot.querySelectorAll(".picture text[y='9']")];
   const [start, , end] = axis.map((text) => Number(text.getAttribute("x")));
@@ -491,16 +386,17 @@ BARS = """() => [...document.querySelectorAll(".tl-live")].map(({ shadowRoot }) 
   }; })"""
 
 
-def test_lengths_compare_from_state_to_state(live):
+def test_every_width_fits_and_lengths_compare_from_state_to_state(live):
     desks = [SamplingDesk(**setting) for setting in SETTING]
-    page = live(*desks, width=360, height=9000)
-    expect(page.locator("[data-mounted]")).to_have_count(len(desks))
-    for width, mark in ((360, 8), (1280, 13)):  # smaller where the bars are short
-        page.set_viewport_size({"width": width, "height": 9000})
-        page.said()
-        drawn = page.evaluate(BARS)
-        assert drawn[-1]["mark"] == mark
-        for desk, found in zip(desks, drawn, strict=True):
+    desks.append(own([1.0] * 40, temperature=1, top_k=20, count=1000))
+    desks.append(SamplingDesk("東京" * 20, drawn=[300] * 30))
+    page = live(*desks, width=320, height=9000)
+    for width in at_widths(page, 320, 360, 1280):
+        assert_fits(page, width)
+        bars = page.evaluate(BARS)
+        mark = 8 if width < 500 else 13  # smaller where the bars are short
+        assert [bar["mark"] for bar in bars[-3:]] == [mark, mark, None]
+        for desk, found in zip(desks, bars, strict=True):
             assert found["axis"] == ["0%", "50%", "100%"]
             _, before, after, _ = distribution(desk)
             shares = pytest.approx([before[0], after[0]], abs=1e-6)
@@ -511,33 +407,24 @@ OPEN = """() => { const root = document.querySelector(".tl-live").shadowRoot;
   const all = [...root.querySelectorAll("button")];
   all.find((button) => button.textContent === "Greedy trap").click();
   return Promise.resolve().then(() => root.querySelector(".say").textContent); }"""
-
-
-def test_the_trap_shuts_in_the_page(live):
-    page = live(SamplingDesk())
-    assert page.evaluate(OPEN).endswith("The greedy trap is being written.")
-    assert trap_shuts(page) == trapped(SamplingDesk(trap=True))
-    greedy, sampled = panels(page)
-    assert greedy.locator(".under").count() > 80
-    assert sampled.locator(".under").count() < 10
-    assert "repeats" not in page.push("Close trap")
-    assert greedy.is_hidden()
-
-
 TRAP = """panel => [...panel.querySelectorAll("text")].reduce((lines, text) => {
     const y = text.getAttribute("y");
     lines[y] = (lines[y] ?? "") + text.textContent.replaceAll("\\u00a0", " ");
     return lines; }, {})"""
 
 
-def test_lines_of_the_trap_begin_with_words_and_both_stand_side_by_side(live):
-    desk = SamplingDesk("Before this, an old exc", trap=True)
-    page = live("<style>html{font-size:17px}</style>", desk, width=320, height=6000)
-    trap_shuts(page)
-    for width in (320, 360, 1280):
-        page.set_viewport_size({"width": width, "height": 6000})
-        page.said()
-        for panel in panels(page):
+def test_the_trap_shuts_in_lines_that_begin_with_words_side_by_side(live, in_page):
+    desk, made = in_page[1]
+    open_desk = SamplingDesk(desk.text, count=1000)
+    page = live(
+        "<style>html{font-size:17px}</style>", open_desk, width=320, height=6000
+    )
+    assert page.evaluate(OPEN).endswith("The greedy trap is being written.")
+    assert trap_shuts(page).endswith(made["said"])
+    for width in at_widths(page, 320, 360, 1280):
+        assert_fits(page, width)
+        greedy, sampled, _ = opened(page)
+        for panel in (greedy, sampled):
             lines = list(panel.evaluate(TRAP).values())
             whole = "".join(lines)
             assert whole.startswith(desk.text)
@@ -546,57 +433,58 @@ def test_lines_of_the_trap_begin_with_words_and_both_stand_side_by_side(live):
             assert {line[0] for line in lines[1:]} == {" "}
             label = panel.locator("svg").get_attribute("aria-label")
             assert label.partition(": ")[2] == whole
-    greedy, sampled = (panel.bounding_box() for panel in panels(page))
-    assert greedy["y"] == sampled["y"]
-    assert greedy["x"] + greedy["width"] < sampled["x"]
+    assert edges(greedy).top == edges(sampled).top
+    assert edges(greedy).right < edges(sampled).left
+    assert "repeats, underlined" in greedy.inner_text()
+    asked = page_calls("sampling_desk/numbers", "measured", made["next"].values())
+    for panel, repeats in zip((greedy, sampled), asked, strict=True):
+        assert panel.locator(".under").count() == sum(repeats["repeats"])
+    assert "repeats" not in page.push("Close trap")
+    assert len(opened(page)) == 1
 
 
 def test_without_weights_the_stored_state_stays(live):
     page = live(SamplingDesk(), model=False)
-    assert page.said() == said_of(SamplingDesk())
-    assert page.push("Draw 100") == said_of(SamplingDesk(count=100))
-    assert page.push("Draw 1").startswith(
-        "This text needs the model, which is not loaded. "
-    )
+    page.push("Draw 100")
+    missing = "This text needs the model, which is not loaded. "
+    assert page.push("Draw 1").startswith(missing)
     assert page.push("Greedy trap").endswith(WAITS)
     assert page.get_by_role("button", name="Draw 100").is_disabled()
 
 
 def test_pythons_numbers_ask_for_no_model(visit, put):
     page = visit()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    asked = asked_for(page.page)
     page.open(put(own([2.0, 1.0, 0.0]).html()))
     page.open_more()
     assert page.get_by_text("These numbers come from Python.").is_visible()
     assert is_off(page, "Greedy trap") == [True]
     assert page.push("Draw 1").startswith(f"Other texts need Python's answer. {OTHERS}")
-    assert not any("weights" in url for url in asked)
+    assert not asked
 
 
 def test_a_phone_shows_what_is_to_be_tried(live):
     page = live(SamplingDesk(), **FINGER)
     want = SamplingDesk(count=100)
     page.button("Draw 100").tap()
-    for name, values in (("Temperature", (0.0, 2.0, 0.7)), ("top-p", (0.8,))):
-        for value in values:
-            setattr(want, name.lower().replace("-", "_"), value)
-            page.slider(name).fill(str(value))
-            assert page.said() == said_of(want)
+    for value in (0.0, 2.0, 0.7):
+        want.temperature = value
+        page.slider("Temperature").fill(str(value))
+        assert page.said() == said_of(want)
+    want.top_p = 0.8
+    page.slider("top-p").fill("0.8")
+    assert page.said() == said_of(want)
     page.slider("top-k").fill("51")
     stay = "12 tokens remain; at temperature 0.7 they had 82% of the probability"
     assert stay in page.said()
-    top = page.locator(".sliders").bounding_box()["y"]
-    bars = page.locator(".picture:not(.below) .panel:visible").bounding_box()
-    assert bars["y"] + bars["height"] - top < 740  # seen together
+    (bars,) = opened(page)
+    assert edges(bars).bottom - edges(page.locator(".sliders")).top < 740
     page.button("Greedy trap").tap()
     trap_shuts(page)
-    top = page.button("Close trap").bounding_box()["y"]
-    opened = page.locator(".picture:not(.below) .panel:visible").all()
-    titles = [panel.locator("b").inner_text().strip() for panel in opened]
+    panels = opened(page)
+    titles = [panel.locator("b").inner_text().strip() for panel in panels]
     assert titles == ["Greedy", "Sampled", "Next token"]
-    sampled = opened[1].bounding_box()
-    assert sampled["y"] + sampled["height"] - top < 740
+    assert edges(panels[1]).bottom - edges(page.button("Close trap")).top < 740
 
 
 def test_the_line_of_the_cut_stands_below_what_stays(live):
@@ -609,24 +497,10 @@ def test_the_line_of_the_cut_stands_below_what_stays(live):
     for top_k in (1, 11, 12):  # of 12 lines
         page.slider("top-k").first.fill(str(top_k))
         page.said()
-        line = page.locator(".cut").first.bounding_box()["y"]
-        last = page.locator("[data-row]").nth(top_k - 1).bounding_box()
-        assert line >= last["y"] + last["height"] - 3
+        last = edges(page.locator("[data-row]").nth(top_k - 1))
+        assert edges(page.locator(".cut").first).top >= last.bottom - 3
         assert page.get_by_text("✂ top-k").is_visible()
     page.slider("top-k").first.press("End")
     page.said()
     assert page.get_by_text("✂").count() == 1  # of the other figure
     assert page.get_by_text("494 remain").is_visible()
-
-
-def test_every_width_fits(live):
-    wide = own([1.0] * 40, temperature=1, top_k=20, count=1000)
-    sharp = SamplingDesk(temperature=0.05, top_k=0, min_p=0.9, count=1000, trap=True)
-    long = SamplingDesk("東京" * 20, drawn=[300] * 30)
-    page = live(sharp, wide, long, width=320, height=6000)
-    expect(page.locator("[data-mounted]")).to_have_count(3)
-    trap_shuts(page)
-    for width in (320, 360, 1280):
-        page.set_viewport_size({"width": width, "height": 6000})
-        page.said()
-        assert_fits(page, width)
