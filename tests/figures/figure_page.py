@@ -501,5 +501,6 @@ def at_widths(page: Visit, *widths: int, height: int = 9000) -> Iterator[int]:
     expect(page.locator(".tl-figure:not([data-mounted])")).to_have_count(0)
     for width in widths:
         page.set_viewport_size({"width": width, "height": height})
-        page.said()
+        for _ in "seen", "drawn":  # its width in one frame, the figure in the next
+            page.said()
         yield width
