@@ -8,6 +8,15 @@ from pathlib import Path
 from hosts import Host, serving
 from playwright.sync_api import Browser, Locator, Page, expect
 
+# JupyterLab asks which kernel to take if a cell is run before one has started.
+HAS_STARTED = """async () => {
+  for (let i = 0; i < 300; i++) {
+    const sessions = await (await fetch("/api/sessions")).json();
+    if (sessions.some(({ kernel }) => kernel.execution_state === "idle")) return true;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  return false; }"""
+
 
 class Notebook:
     """An open notebook."""
@@ -66,6 +75,7 @@ def opened(
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(address)
         page.wait_for_function(host.ready)
+        assert page.evaluate(HAS_STARTED), "no kernel has started"
         expect(page.locator(host.cell)).to_have_count(len(cells))
         yield Notebook(host, page)
         expect(page.locator(host.cell)).to_have_count(len(cells))
