@@ -32,9 +32,9 @@ class BlockFlow(ServesWeights, RoundedFigure):
 
     prompt = traitlets.Unicode(_PROMPT)
     position = traitlets.Int(0)
-    source = traitlets.Enum(["page", "Python"], "page")
+    source = traitlets.Unicode("page")
     flow = traitlets.Dict()
-    residual = traitlets.Enum(["pre", "post"], "pre")
+    residual = traitlets.Unicode("pre")
     stacks = traitlets.Dict()
     selected = Values(traitlets.Int(), default_value=[])
 

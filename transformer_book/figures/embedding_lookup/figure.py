@@ -34,7 +34,7 @@ class EmbeddingLookup(Figure):
     steps = Values(traitlets.Int(), default_value=[0])
     step = traitlets.Int(0)
     tokens = Values(traitlets.Int(), default_value=[])
-    view = traitlets.Enum(["lookup", "one-hot"], "lookup")
+    view = traitlets.Unicode("lookup")
     selected = Values(traitlets.Int(), default_value=[])
 
     def __init__(self, words: Any = None, tables: Any = None, **state: Any) -> None:

@@ -37,16 +37,14 @@ class HeadsGrid(ServesWeights, Figure):
 
     name = "heads_grid"
 
-    source = traitlets.Enum([*SHIPPED, PYTHON], "induction-2")
+    source = traitlets.Unicode("induction-2")
     ids = Values(traitlets.Int(), default_value=_IDS)
     tokens = Values(traitlets.Unicode())
     off = Values(default_value=[])
     shown = Values(default_value=[])
     selected = Values(traitlets.Int(), default_value=[])
     pair = Values(traitlets.Int(), default_value=[])
-    sort = traitlets.Enum(
-        ["layer", "entropy", "previous", "induction", "loss"], "layer"
-    )
+    sort = traitlets.Unicode("layer")
     stored = traitlets.Dict()
 
     def __init__(self, **state: Any) -> None:

@@ -104,9 +104,8 @@ const fits = ({ source, ids, stored }) =>
  */
 export function numbers(state, runner) {
   const period = periodOf(state.ids);
-  const here = state.source !== "Python" && runner;
-  if (!here && !fits(state)) return null;
-  const all = here ? computed(state, runner, period) : asStored(state);
+  if (!runner && !fits(state)) return null;
+  const all = runner ? computed(state, runner, period) : asStored(state);
   const heads = all.maps.flatMap((layer, l) => layer.map((_, h) => [l, h]));
   const score = ([l, h], name) => all.scores[l][h][SCORES.indexOf(name)] ?? 0;
   const rank =

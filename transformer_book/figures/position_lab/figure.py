@@ -7,8 +7,6 @@ import traitlets
 from transformer_book.figures.figure import RoundedFigure
 from transformer_book.figures.state import Values, as_lists
 
-KINDS = ["none", "sinusoidal", "learned", "alibi"]
-VIEWS = ["heatmap", "curves", "similarity", "order"]
 _TOKENS = "two dots means up one package level".split()
 _SWAPPED = [4, 1, 2, 3, 0, 5, 6]
 
@@ -26,8 +24,8 @@ class PositionLab(RoundedFigure):
 
     name = "position_lab"
 
-    kind = traitlets.Enum(KINDS, "sinusoidal")
-    view = traitlets.Enum(VIEWS, "curves")
+    kind = traitlets.Unicode("sinusoidal")
+    view = traitlets.Unicode("curves")
     length = traitlets.Int(32)
     d_model = traitlets.Int(16)
     base = traitlets.Float(10_000.0)

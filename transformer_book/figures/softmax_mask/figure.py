@@ -35,8 +35,8 @@ class SoftmaxMask(Figure):
     mask = Values(default_value=np.tri(5, dtype=bool).tolist())
     temperature = traitlets.Float(1.0)
     naive = traitlets.Bool(False)
-    axis = traitlets.Enum(["row", "column"], "row")
-    order = traitlets.Enum(["before", "after"], "before")
+    axis = traitlets.Unicode("row")
+    order = traitlets.Unicode("before")
     selected = Values(traitlets.Int(), default_value=[2, 1])
 
     def __init__(self, tokens: Any = None, scores: Any = None, **state: Any) -> None:
