@@ -163,7 +163,7 @@ export default {
   title: "Embedding lookup",
   steps: [
     {
-      say: "Type other words of the table W. Each copies its row. Whose rows are most like the row of the first word?",
+      say: "Type number words, like seven: each copies its row of the table W. Whose rows are most like the first word's?",
     },
     {
       say: "Drag Training, if shown, to the start and back. Which words move close to the pinned one?",

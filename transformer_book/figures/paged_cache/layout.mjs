@@ -13,12 +13,14 @@ function picture({ slots, size }, cell) {
   const cells = slots.map(({ users, token, fresh }, i) => {
     const [x, y] = [(i % COLUMNS) * cell, Math.floor(i / COLUMNS) * cell];
     const kind = token >= 0 ? "held" : users.length ? "empty" : "free";
+    const isNamed = kind === "empty" && i % size === 0; // whose place it is, unread
+    const plus = users.length > 1 ? "+" : "";
     return {
       x,
       y,
       kind,
       fresh,
-      text: token < 0 ? "" : letter(users[0]) + (users.length > 1 ? "+" : ""),
+      text: kind === "held" || isNamed ? letter(users[0]) + plus : "",
       hatch: kind === "empty" ? hatch(x + 1, y + 1, cell - 2, cell - 2) : "",
     };
   });

@@ -73,11 +73,13 @@ export function label(way, i) {
 }
 
 /** What stands under each picture: who is read, and who waits. */
-export function caption({ pass }) {
+export function caption({ pass, slots }) {
   if (!pass) return ["Everybody is served.", ""];
   const read = pass.users.filter(({ n }) => n).map(({ id, n }) => `${letter(id)} ${n}`);
   const waiting = pass.waiting.map(letter).join(" ") || "nobody";
-  return [`Reads ${readBy(pass)} (bold): ${read.join(", ")}`, `Waiting: ${waiting}`];
+  const hasOld = slots.some(({ token, fresh }) => token >= 0 && !fresh);
+  const reads = `Reads ${readBy(pass)}${hasOld ? " (bold)" : ""}`;
+  return [`${reads}: ${read.join(", ")}`, `Waiting: ${waiting}`];
 }
 
 export const table = (geometry) => ({

@@ -155,7 +155,7 @@ function build(ui) {
       ],
       code: [["plain", "scores = q @ k.T"], "   ", ["scaled", "scores / math.sqrt(d)"]],
     },
-    picture: [pair, drawn],
+    picture: [drawn, pair],
     below: [many],
     draw(geometry) {
       for (const { draw } of parts) draw(geometry);
@@ -168,7 +168,7 @@ export default {
   title: "Score bench",
   steps: [
     {
-      say: "Weights: up from the scores, down from scores / √d. Drag the width to 512: on which side does one key get nearly all?",
+      say: "Bars above: softmax of scores. Bars below: of scores / √d. Drag the width to 512: where does one key get nearly all?",
     },
     {
       say: "Under More, draw again a few times. Does dividing by √d help with every draw?",
