@@ -53,7 +53,9 @@ def test_slots_are_held_empty_or_free():
     # one block for both, and one for each
     assert (blocks["held"], blocks["empty"]) == (4 + 1 + 2, 3 + 2)
     figure.budget = 3  # the shared block is not read to its end yet
-    assert shown(figure).geometry["ways"][1]["held"] == 3
+    whole, blocks = shown(figure).geometry["ways"]
+    assert blocks["held"] == 3
+    assert [whole["cells"][i]["text"] for i in (0, 3, 16, 17)] == ["A", "", "B", ""]
 
 
 def test_the_copied_program_notices_another_state():

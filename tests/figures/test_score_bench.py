@@ -183,8 +183,8 @@ def test_halves_are_named_and_average_and_query_on_show_are_told_apart(live):
     assert "Averaged over 32 queries, the largest weight is 76%, or" in page.said()
     labels = page.locator("svg text.strong")
     assert labels.filter(has_text="largest 79%").count() == 1
-    assert "of one random query of 32" in page.locator(".panel").nth(1).inner_text()
-    note = page.locator(".title small").first
+    assert "of one random query of 32" in page.locator(".panel").first.inner_text()
+    note = page.locator(".panel", has=page.locator(".tip")).locator(".title small")
     assert note.inner_text().endswith("gray: K projected onto Q")
     page.slider("Vector width d").press("End")
     picture = page.locator("svg", has=page.get_by_role("grid"))
@@ -211,9 +211,9 @@ def test_the_width_stands_above_the_weights_and_the_arrows(live, width):
     if width == 360:
         assert group.bottom <= plane.top
     else:  # side by side
-        plane, weights, histograms = map(edges, page.locator(".panel").all()[:3])
+        weights, plane, histograms = map(edges, page.locator(".panel").all()[:3])
         assert plane.top == group.top
-        assert plane.right < min(group.left, weights.left)
+        assert plane.left > max(group.right, weights.right)
         assert histograms.top >= weights.bottom
 
 
