@@ -38,11 +38,16 @@ class Face:
 
 SANS, MONO = "Source Sans 3", "Source Code Pro"
 ITALIC, TEXT = "".join(BASIC + QUOTES), "".join(BASIC + QUOTES + GREEK + SIGNS)
-SANS_FILE, MONO_FILE = "VF/SourceSans3VF-{}.ttf", "VF/SourceCodeVF-Upright.ttf"
-NOTO, FILE = "@fontsource/noto-sans-", "files/noto-sans-{}-400-normal.woff2"
-SYMBOLS = (f"{NOTO}symbols-2", FILE.format("symbols-2-symbols"))
-LATIN = (f"{NOTO}math", FILE.format("math-latin"))
-UPRIGHT, SLANTED = SANS_FILE.format("Upright"), SANS_FILE.format("Italic")
+UPRIGHT, SLANTED = "VF/SourceSans3VF-Upright.ttf", "VF/SourceSans3VF-Italic.ttf"
+MONO_FILE = "VF/SourceCodeVF-Upright.ttf"
+SYMBOLS = (
+    "@fontsource/noto-sans-symbols-2",
+    "files/noto-sans-symbols-2-symbols-400-normal.woff2",
+)
+LATIN = (
+    "@fontsource/noto-sans-math",
+    "files/noto-sans-math-latin-400-normal.woff2",
+)
 FACES = (
     Face("sans", SANS, "source-sans", UPRIGHT, TEXT),
     Face("sans-italic", SANS, "source-sans", SLANTED, ITALIC, style="italic"),
