@@ -56,3 +56,13 @@ def test_a_figure_looks_as_committed(live, name, example):
 def test_no_picture_of_a_figure_that_is_gone():
     known = {f"{name}-{look}.png" for name in EXAMPLES for look in LOOKS}
     assert {path.name for path in COMMITTED.iterdir()} <= known
+
+
+def test_a_lost_line_and_another_color_are_noticed():
+    page = np.full((100, 100, 3), 255.0)
+    line, color = page.copy(), page.copy()
+    line[40:44] = 0
+    color[:20, :20] = (200, 255, 200)
+    assert differs(page, page) == 0
+    assert differs(page, line) > SHARE
+    assert differs(page, color) > SHARE

@@ -133,6 +133,17 @@ def names_no_machine(notebook: NotebookNode) -> Complaints:
                 yield f"cell {number}: prints the name of this machine"
 
 
+def describes_its_pictures(notebook: NotebookNode) -> Complaints:
+    for number, cell, output in outputs(notebook):
+        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+        kinds = output.get("data", {})
+        if any(kind.startswith("image/") for kind in kinds) and not alt.strip():
+            yield (
+                f"cell {number}: a picture needs what it shows in the cell's metadata, "
+                '"mystnb": {"image": {"alt": "..."}}'
+            )
+
+
 def has_whole_exercises(notebook: NotebookNode) -> Complaints:
     cells = list(enumerate(notebook.cells))
     ends = [number for number, cell in cells if "solution" in tags(cell)]
@@ -165,6 +176,6 @@ def _is(kind: str, cell: NotebookNode) -> bool:
 
 RULES = (
     *(runs_from_top_to_bottom, has_known_tags_only, begins_with_setup, has_one_title),
-    *(has_the_opening, checks_its_outputs, names_no_machine),
+    *(has_the_opening, checks_its_outputs, names_no_machine, describes_its_pictures),
     *(has_whole_exercises, has_a_solution_for_every_exercise),
 )

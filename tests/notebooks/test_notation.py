@@ -77,3 +77,25 @@ def test_links_lead_to_a_term():
     for path in PAGES:
         wanted = set(re.findall(r"\(glossary\.md#([\w-]+)\)", prose(path)))
         assert wanted <= terms, path.name
+
+
+SYMBOLS = {
+    r"d_{model} + d_k": {"d_model", "d_k"},
+    r"q_i \cdot k_j / \sqrt{d_k}": {"q", "i", "k", "j", "d_k"},
+    r"X W_Q^h": {"X", "W_Q", "h"},
+    r"\mathrm{softmax}(x)_{ij}": {"x", "i", "j"},
+    r"\text{speed}_i": {"i"},
+    r"\frac{\partial w_i}{\partial s_{i+1}}": {"w", "i", "s"},
+    r"\varepsilon + \sigma^2": {r"\varepsilon", r"\sigma"},
+    r"\begin{pmatrix} a \\ b \end{pmatrix}": {"a", "b"},
+}
+
+
+def test_symbols_of_a_formula():
+    for formula, symbols in SYMBOLS.items():
+        assert used_in(f"so ${formula}$ holds") == symbols
+
+
+def test_a_missing_symbol_is_noticed():
+    text = "## Everywhere\n\n| symbol | meaning |\n|---|---|\n| $x$ | stream |\n"
+    assert used_in("$x + y$") - explained(text)["Everywhere"] == {"y"}

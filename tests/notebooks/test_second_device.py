@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from chapters import NOTEBOOKS
+from chapters import CHAPTERS, NOTEBOOKS
 from tools.isolated import run_isolated
 from tools.kernels import gpu_environment, without_outputs
 
@@ -47,3 +47,11 @@ def run_there(notebook: nbformat.NotebookNode) -> str:
 @pytest.mark.parametrize("path", TRAINING, ids=lambda path: path.stem)
 def test_it_runs_there(path):
     assert run_there(nbformat.read(path, as_version=4)) == ""
+
+
+def test_what_is_left_on_the_cpu_stops_it():
+    masks = (CHAPTERS / "05_masks.ipynb").read_text("utf-8")
+    forgetful = masks.replace("batch = batch.to(device())", "pass")
+    assert forgetful != masks
+    notebook = nbformat.reads(forgetful, as_version=4)
+    assert "found at least two devices" in run_there(notebook)

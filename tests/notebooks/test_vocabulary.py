@@ -147,3 +147,13 @@ def test_terms_of_figures_checks_and_messages_are_those_of_the_field():
         if (words := private(literals(path), IN_STRINGS))
     }
     assert found == {}, "write the words on the right"
+
+
+def test_texts_are_found_in_both_languages(tmp_path):
+    script, module = tmp_path / "text.mjs", tmp_path / "check.py"
+    script.write_text(
+        '// looks at\nsay(`may ` +\n  `look at ${a ? `place ${i}` : "b"}`);'
+    )
+    module.write_text('f"may " "not" f" look {x}"\ndef f():\n    """Say\n    it."""\n')
+    assert literals(script).split("\n") == ["may look at ", "place ", "b"]
+    assert literals(module).split("\n") == ["may not look ", "Say it."]

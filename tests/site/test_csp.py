@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from page_audit import in_page, press_buttons
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from booksite.csp import META, PRINT, PRINTS, sealed
 
@@ -53,17 +54,28 @@ def refused(page: Page) -> list[str]:
     return sorted(page.evaluate("refused"))
 
 
-def test_a_foreign_text_asks_nothing_elsewhere_and_does_not_run(visit, home) -> None:
-    page = visit(f"{home}/intro.html", first=LISTEN)
-    asked: list[str] = []
-    page.context.route(f"{ELSEWHERE}/**", lambda route: asked.append(route.request.url))
+def ask_all(page: Page) -> set[str]:
+    """Let a foreign text on the page ask elsewhere in every way; what gets through."""
+    asked: set[str] = set()
+
+    def answer(route: Route) -> None:
+        asked.add(urlsplit(route.request.url).path.strip("/"))
+        route.fulfill(headers={"Access-Control-Allow-Origin": "*"})
+
+    page.context.route(f"{ELSEWHERE}/**", answer)
     for kind in ASKS:
         page.evaluate(in_page("ask"), [kind, f"{ELSEWHERE}/{kind}"])
+    return asked
+
+
+def test_a_foreign_text_asks_nothing_elsewhere_and_does_not_run(visit, home) -> None:
+    page = visit(f"{home}/intro.html", first=LISTEN)
+    asked = ask_all(page)
     for kind in RUNS:
         page.evaluate(in_page("run"), kind)
     wanted = sorted([*ASKS.values(), *RUNS.values()])
     assert waited(page, lambda: refused(page), wanted) == wanted
-    assert asked == []
+    assert asked == set()
     assert page.evaluate("globalThis.ran") is None
 
 
@@ -78,6 +90,15 @@ def test_models_may_compile_webassembly_but_no_text_becomes_code(visit, home) ->
     assert runs("new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))")
     assert not runs("Function('')")
     assert waited(page, lambda: refused(page), ["script-src"]) == ["script-src"]
+
+
+def test_without_a_policy_all_would_be_asked_and_run(visit) -> None:
+    page = visit("intro.html", bypass_csp=True)
+    asked = ask_all(page)
+    assert waited(page, lambda: {*ASKS} - asked, set()) == set()
+    for kind in RUNS:
+        page.evaluate(in_page("run"), kind)
+        assert waited(page, lambda: page.evaluate("globalThis.ran"), kind) == kind
 
 
 @pytest.mark.parametrize("name", ["search.html?q=attention", "chapters/12_cache.html"])

@@ -96,6 +96,33 @@ def test_no_page_has(find, files: Files) -> None:
     assert {page: faults for page, faults in found.items() if faults} == {}
 
 
+def test_faults_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<script src="https://cdn.example/x.js"></script><link rel="x" href="no.css">'
+        "<meta http-equiv=Content-Security-Policy content=\"script-src 'unsafe-eval' "
+        'http:"><article><img src="//cdn.example/p.png" onerror = go()>'
+        f'<img src="x.png" alt="../_images/{"0f" * 20}.png" loading="lazy">'
+        '<p style="background:url(https://e.org/a)" data-on="go">on = 1</p>'
+        '<script type="application/vnd.jupyter.widget-state+json"></script></article>'
+    )
+    (tmp_path / "x.png").write_bytes(b"")
+    file = PageFile(page)
+    found = {find.__name__: find(file) for find in FAULTS}
+    assert {name: len(faults) for name, faults in found.items()} == {
+        "loads_from_elsewhere": 3,
+        "loads_that_are_not_there": 3,
+        "pictures_without_words": 2,
+        "pictures_that_come_early_or_move_the_text": 2,
+        "handlers": 1,
+        "widget_states": 1,
+        "scripts_that_hold_the_page_up": 1,
+        "loads_before_the_policy": 2,
+        "looser_policies": 3,
+    }
+    assert CSS_LOADS.search("@import 'https://fonts.example/a.css'")
+
+
 def test_chapters_have_pictures(files: Files) -> None:
     assert any(file.select("article .tl-plot") for file in files.values())
 
@@ -131,6 +158,16 @@ def test_links_lead_somewhere(files: Files) -> None:
         if link not in places and broken(file.path.resolve(), link, names)
     }
     assert sorted(found) == []
+
+
+def test_a_link_to_nothing_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<h1 id='here'>x</h1>")
+    names = {page: PageFile(page).names}
+    right = ["#here", "page.html", "page.html#here", "https://a.org/x", "mailto:a@b.c"]
+    wrong = ["#there", "no.html", "page.html#there", "http://a.org", "https:///x"]
+    assert [link for link in right if broken(page, link, names)] == []
+    assert [link for link in wrong if not broken(page, link, names)] == []
 
 
 def test_the_first_page_is_the_entrance(book: Path) -> None:

@@ -53,13 +53,3 @@ def test_without_a_browser_it_says_what_to_do(monkeypatch, capsys) -> None:
     monkeypatch.setattr(pdf, "find_chromium", lambda: None)
     assert pdf.main() == 1
     assert "CHROMIUM=" in capsys.readouterr().out
-
-
-def test_missing_browser_fails_where_it_is_required(monkeypatch) -> None:
-    monkeypatch.setattr("browser.find_chromium", lambda: None)
-    monkeypatch.delenv("REQUIRE_BROWSER", raising=False)
-    with pytest.raises(pytest.skip.Exception, match="NOT tested in a browser"):
-        require_chromium()
-    monkeypatch.setenv("REQUIRE_BROWSER", "1")
-    with pytest.raises(pytest.fail.Exception, match="REQUIRE_BROWSER=1"):
-        require_chromium()

@@ -314,3 +314,17 @@ def test_a_button_that_copies_keeps_the_focus(visit) -> None:
     page.keyboard.press("Enter")
     page.locator("button.copybtn.success").wait_for()
     assert button.evaluate("button => button.matches(':focus')")
+
+
+def test_walk_finds_what_it_looks_for(visit) -> None:
+    page = visit()
+    page.set_content(
+        "<button>good</button><button style='outline: none'>no ring</button>"
+        "<button tabindex=-1>not meant</button><button>covered</button>"
+        "<i style='position: fixed; inset: 0 0 0 150px; background: red'></i>"
+        "<button onfocus='this.blur()'>unreachable</button>"
+    )
+    done = walk(page)
+    assert any("no ring" in html for html in done.without("ring"))
+    assert any("covered" in html for html in done.without("seen"))
+    assert ["unreachable" in html for html in done.missed()] == [True]

@@ -45,3 +45,20 @@ def test_each_reads_so_many_bytes_and_compares_a_checksum(reading, name) -> None
     assert CAPPED.search(reading[name])
     assert ".read()" not in reading[name]
     assert re.search(r"sha256\(.+\)\.hexdigest\(\)", reading[name])
+
+
+def test_the_hub_is_asked_for_numbers_and_names_only(reading: dict[str, str]):
+    code = reading[OF_THE_HUB]
+    assert 'files = [CONFIG, "model*.safetensors", INDEX]' in code
+    assert re.findall(r"snapshot_download\((.*)\)\)", code) == [
+        "name, allow_patterns=files"
+    ]
+
+
+def test_another_reader_would_be_found():
+    bad = """urlopen(url).read()
+    requests.get(url)
+    await fetch(url)
+    urllib.request.urlretrieve(url, path)"""
+    assert all(READS.search(line) for line in bad.splitlines())
+    assert not CAPPED.search(bad)

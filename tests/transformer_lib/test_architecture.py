@@ -5,8 +5,11 @@ import json
 import re
 import sys
 from collections.abc import Container, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 MODULES = (
@@ -30,10 +33,11 @@ def imports(tree: ast.AST, module: str) -> Iterator[str]:
             yield from (f"{name}.{alias.name}" for alias in node.names)
 
 
-def graph() -> dict[str, set[str]]:
+@cache
+def graph(root: Path) -> dict[str, set[str]]:
     """Return what each module of both packages imports of them, by full names."""
-    paths = [p for package in PACKAGES for p in (ROOT / package).rglob("*.py")]
-    names = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in paths}
+    paths = [p for package in PACKAGES for p in (root / package).rglob("*.py")]
+    names = {".".join(p.relative_to(root).with_suffix("").parts): p for p in paths}
     found = {}
     for name, path in names.items():
         asked = imports(ast.parse(path.read_text("utf-8")), name)
@@ -54,8 +58,9 @@ def place(name: str) -> int:
     return MODULES.index(noun) if noun in MODULES else -1
 
 
-def wrong_imports(found: dict[str, set[str]]) -> Iterator[str]:
+def wrong_imports(root: Path) -> Iterator[str]:
     """Yield imports that point up the list, into the book, or round a circle."""
+    found = graph(root)
     for name, others in sorted(found.items()):
         if not name.startswith("transformer_lib."):
             continue
@@ -78,8 +83,10 @@ def chapter_faults(notebook: Path) -> Iterator[str]:
     Chapter 00, the prologue, has no module of its own.
     """
     number, noun = notebook.stem.split("_", 1)
-    if noun != ["prologue", *MODULES][int(number)]:
-        yield f"{notebook.name}: this chapter is of another module"
+    wanted = ["prologue", *MODULES][int(number)]
+    if noun != wanted:
+        yield f"{notebook.name}: chapter {number} is {wanted}"
+        return
     cells = json.loads(notebook.read_text("utf-8"))["cells"]
     code = "\n".join(
         "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
@@ -89,14 +96,14 @@ def chapter_faults(notebook: Path) -> Iterator[str]:
     used = {name.split(".")[1] for name in names if name.startswith("transformer_lib.")}
     if noun not in {*used, "prologue"}:
         yield f"{notebook.name} does not import its own module {noun}"
-    if noun != "prologue" and (later := used & {*MODULES[int(number) :]}):
-        yield f"{notebook.name} imports {later}, which comes later"
+    later = set() if noun == "prologue" else set(MODULES[int(number) :])
+    for module in sorted(used & later):
+        yield f"{notebook.name} imports {module}, which comes later"
 
 
 def test_imports_point_one_way():
-    found = graph()
-    assert list(wrong_imports(found)) == []
-    assert {name.split(".")[1] for name in found} > set(MODULES)
+    assert list(wrong_imports(ROOT)) == []
+    assert {name.split(".")[1] for name in graph(ROOT)} > set(MODULES)
 
 
 def test_the_library_needs_no_more_than_it_declares():
@@ -111,3 +118,55 @@ def test_the_library_needs_no_more_than_it_declares():
 
 def test_a_chapter_imports_its_own_module_and_none_that_is_later():
     assert [fault for path in CHAPTERS for fault in chapter_faults(path)] == []
+
+
+WRONG = [
+    ({"positions": "from transformer_lib.attention import a"}, "comes later"),
+    ({"masks": "def f(): import transformer_book.tasks"}, "of the book"),
+    ({"positions": "from .masks import causal_mask"}, "comes later"),
+    ({"tokens": "from transformer_lib import masks"}, "later"),
+    ({"cellar": ""}, "not in the list"),
+    (
+        {"attention": "from transformer_lib.embeddings import e"}
+        | {"embeddings": "import transformer_lib.attention"},
+        "circle",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "complaint"), WRONG)
+def test_a_wrong_import_is_found(tmp_path, files, complaint):
+    library, book = (tmp_path / package for package in PACKAGES)
+    for folder, other in ((library, "attention"), (library, "masks"), (book, "tasks")):
+        folder.mkdir(exist_ok=True)
+        (folder / "__init__.py").touch()
+        (folder / f"{other}.py").touch()
+    for name, code in files.items():
+        (library / f"{name}.py").write_text(code)
+    found = list(wrong_imports(tmp_path))
+    assert any(complaint in fault for fault in found), found
+
+
+WRONG_CHAPTERS = [
+    (
+        "03_positions",
+        "import transformer_lib.positions\nfrom transformer_lib import masks",
+        "imports masks, which comes later",
+    ),
+    (
+        "03_positions",
+        "%matplotlib inline\nimport transformer_lib.positions, transformer_lib.cache",
+        "imports cache, which comes later",
+    ),
+    ("04_attention", "", "does not import its own module"),
+    ("05_attention", "", "chapter 05 is masks"),
+]
+
+
+def test_a_wrong_chapter_is_found(tmp_path):
+    for name, code, complaint in WRONG_CHAPTERS:
+        notebook = tmp_path / f"{name}.ipynb"
+        cells = [{"cell_type": "code", "source": code.splitlines(keepends=True)}]
+        notebook.write_text(json.dumps({"cells": cells}))
+        (found,) = chapter_faults(notebook)
+        assert complaint in found
