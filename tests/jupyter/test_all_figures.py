@@ -1,4 +1,4 @@
-"""All the figures in one notebook, in JupyterLab and in the classic Notebook.
+"""All the figures in one notebook, in JupyterLab and, by night, the classic Notebook.
 
 One has the book's ipywidgets, the other Colab's; what a figure shows is the same in
 both. Over real messages, each shows Python's state, tells Python what its reader did,
@@ -192,7 +192,11 @@ def test_older_packages_are_the_pinned_ones() -> None:
     assert run(book_python(), "-c", ask, "ipywidgets").stdout.startswith("8.")
 
 
-@pytest.mark.parametrize("name", HOSTS)
+BY_NIGHT = {"classic": pytest.mark.nightly}
+NAMES = [pytest.param(name, marks=BY_NIGHT.get(name, ())) for name in HOSTS]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_all_figures_live_in_a_notebook_both_ways(name, chromium, tmp_path) -> None:
     require_chromium()
     with opened(chromium, HOSTS[name], CELLS, tmp_path) as notebook:

@@ -48,6 +48,7 @@ def test_python_makes_it_and_javascript_draws_it(book):
     assert picture.count("<rect") >= 3
 
 
+@pytest.mark.nightly
 def test_its_own_tests_and_the_shared_ones_without_a_browser_pass(book):
     files = ["test_score_bars.py", "test_figures_python.py", "test_bad_states.py"]
     which = ["-k", "score_bars and not the_page and not same_state", *files]
