@@ -16,9 +16,9 @@ from booksite.build import PAGES, ROOT, html_pages, is_built
 from booksite.serve import ASSETS, serving
 
 # Every page as a server sends it, and one of each kind from disk in another look, where
-# axe judges what a color or a width can change; the buttons of one of each kind are
-# pressed. Each night, every page in the other two looks, with all that axe judges and
-# every button.
+# axe judges what a color or a width can change; of each kind, axe judges one in all and
+# its buttons are pressed. Each night, every page in the other two looks, with all that
+# axe judges and every button.
 LIGHT, DARK = {"color_scheme": "light"}, {"color_scheme": "dark"}
 LAPTOP = {"viewport": {"width": 1280, "height": 800}, "rules": EVERY_RULE}
 OF_A_LOOK = ["color-contrast", "target-size", "scrollable-region-focusable"]
@@ -30,7 +30,10 @@ PHONE = {
 EVERY = (".html",)
 LOOKS = {
     "each_run": {
-        "served": (EVERY, LIGHT | LAPTOP | {"pressed": OF_EACH_KIND}),
+        "served": (
+            EVERY,
+            LIGHT | LAPTOP | {"judged": OF_EACH_KIND, "pressed": OF_EACH_KIND},
+        ),
         "disk": (OF_EACH_KIND, DARK | PHONE),
     },
     "each_night": {

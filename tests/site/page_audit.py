@@ -54,13 +54,14 @@ def audit_pages(
     urls: list[str],
     *,
     rules: dict[str, Any],
+    judged: tuple[str, ...] = (".html",),
     pressed: tuple[str, ...] = (),
     known: Collection[str] = (),
     **look: Any,
 ) -> list[Facts]:
-    """Visit these pages in one look, each in a fresh tab; axe judges them by rules.
+    """Visit these pages in one look, each in a fresh tab.
 
-    When all else was seen, the buttons of pages that end so are pressed: those of known
+    axe judges those whose addresses end so, by rules. When all else was seen, the buttons of pages that end so are pressed: those of known
     figures in the gallery alone.
     """
     found = []
@@ -69,7 +70,8 @@ def audit_pages(
         for url in urls:
             facts = Facts(url, name)
             page = look_at(context, facts)
-            facts.violations = run_axe(page, rules)
+            if url.endswith(judged):
+                facts.violations = run_axe(page, rules)
             facts.loaded = [*facts.requests]
             if url.endswith(pressed):
                 facts.pressed = press_buttons(page, () if "gallery" in url else known)

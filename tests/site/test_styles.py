@@ -16,12 +16,12 @@ HEAD = (
     '<link rel="stylesheet" type="text/css" href="../_static/book.css?v=2" />\n'
 )
 LOOKS = {
-    "chapters/05_masks.html": {"size": (360, 700)},
-    "chapters/notation.html": {"color_scheme": "dark"},
+    "chapters/notation.html": {"size": (360, 700), "color_scheme": "dark"},
     "search.html": {"forced_colors": "active"},
 }
 LONG = {
     "intro.html": {},
+    "chapters/05_masks.html": {"size": (360, 700)},
     "chapters/04_attention.html": {"size": (360, 700)},
     "chapters/bug_museum.html": {"color_scheme": "dark"},
 }
