@@ -362,7 +362,8 @@ FILLS = "(all) => all.map((node) => getComputedStyle(node).fill)"
 def test_signs_and_shades_have_a_legend_and_a_click_on_a_point_holds(live):
     page = live(EmbeddingLookup())
     picture = page.locator(".picture svg").first
-    for meaning in ("units", "no group", "thick lines to its nearest", "below 0"):
+    thick = ", ".join(word.split("”")[0] for word in near("twenty", -1).split("“")[1:])
+    for meaning in ("units", "no group", f"twenty; thick lines to {thick}", "below 0"):
         assert meaning in picture.text_content()
     looks = picture.locator("path.dot").evaluate_all(
         "(all) => all.map((dot) => [...dot.classList].join(' '))"
@@ -406,7 +407,7 @@ def test_each_size_of_table_fits_and_ones_own_says_nothing_of_ours(live):
     for width in at_widths(page, 320, 1280):
         assert_fits(page, width)
     texts = page.locator(".picture svg").first.text_content()
-    assert "selected" in texts
+    assert "ab; thick lines to New York" in texts
     assert "no group" not in texts
     assert page.get_by_label("Training").first.is_hidden()
     assert page.said() == "2 words: the output copies rows 0, 1 of the table."

@@ -58,18 +58,27 @@ function labels(spots, words, order, area) {
   return placed;
 }
 
+const wide = (shown) => 28 + 6.6 * signs(shown); // with its mark, in pixels
+
+/** What the thick lines join, by name where there is room. */
+function joined(words, [own, ...near], room) {
+  const [first, ...others] = [own, ...near].map((i) => tokenText(words[i], 9));
+  const named = `${first}; thick lines to ${others.join(", ")}`;
+  return wide(named) > room ? "selected; thick lines to its nearest" : named;
+}
+
 /** What the marks of the plane mean: { d, class, shown, x, y }, on as many lines as needed. */
-function legend({ kinds, state: { groups }, frame: { plane: area } }, own) {
+function legend({ kinds, state: { groups, words }, frame: { plane: area } }, own, rows) {
   const dots = [
     ...kinds
       .slice(0, 4)
       .map((kind, k) => [k, tokenText(kind, 12) + (kinds[k + 4] ? ", …" : ""), ""]),
     ...(kinds.length && groups.includes("") ? [[-1, "no group", "none"]] : []),
-    [own, "selected; thick lines to its nearest", "on"],
+    [own, joined(words, rows, area.width), "on"],
   ];
   let [x, row] = [0, 0];
   const keys = dots.map(([kind, shown, look]) => {
-    const width = 28 + 6.6 * signs(shown);
+    const width = wide(shown);
     if (x && x + width > area.width) [x, row] = [0, row + 1];
     x += width;
     return { kind, shown, look, x: area.left + x - width, row };
@@ -124,11 +133,11 @@ export function cloud(geometry, row) {
   const { state, table, plane, kinds, frame, index, nearest } = geometry;
   const { words, groups } = state;
   const kindOf = (i) => kinds.indexOf(groups[i] || null) % 4;
-  const { keys, tall } = legend(geometry, kindOf(row));
-  const area = { ...frame.plane, height: frame.plane.height - tall };
-  const spots = spotsOf(plane.places, index, area);
   const near = neighbors(table, row, 3).map((one) => one.row);
   const first = [row, ...near]; // their names are placed first
+  const { keys, tall } = legend(geometry, kindOf(row), first);
+  const area = { ...frame.plane, height: frame.plane.height - tall };
+  const spots = spotsOf(plane.places, index, area);
   const order = [...first, ...range(words.length).filter((i) => !first.includes(i))];
   const dot = (i) => ({
     d: mark(kindOf(i), ...spots[i]),
