@@ -28,6 +28,9 @@ ROOT = Path(__file__).parents[2]
 BUNDLER = ROOT / "transformer_book/figures/bundle.mjs"
 GROUNDS = {"light": ("#ffffff", "#212529"), "dark": ("#121212", "#ced6dd")}
 READY = ".tl-figure[data-mounted] .fig"
+# A figure is told its width, and follows the address, at the end of its first frame.
+FRAMES = """async () => {
+  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); }"""
 FONTS = "() => document.body.offsetHeight && document.fonts.ready.then(() => 0)"
 # A figure draws itself anew a moment after the window has changed.
 WIDE = """async () => {
@@ -359,9 +362,10 @@ class Visit:
         return self.page.locator(css).evaluate("node => node.offsetTop")
 
     def follow(self, link: str) -> "Visit":
-        """Go where a link leads, wait until the figure is alive, and open its More."""
+        """Go where a link leads, wait until the figure is as it says, and open More."""
         self.page.goto(link)
         self.page.wait_for_selector(READY)
+        self.page.evaluate(FRAMES)
         self.open_more()
         return self
 

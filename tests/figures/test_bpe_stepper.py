@@ -164,6 +164,12 @@ def test_a_held_pair_beyond_the_list_is_listed_last():
     assert listed[-1] == [pair, count, 13]
 
 
+def test_a_held_pair_that_is_not_in_the_text_marks_no_word(live):
+    page = live(BPEStepper(selected=[120, 121]))  # x and y
+    words = page.locator(".picture svg").first
+    assert words.get_attribute("aria-label").startswith("Words: no merge")
+
+
 def test_plus_and_minus_step_from_the_list_until_the_figure_stops(live):
     stopped = BPEStepper(MANY, step=MOST_MERGES)
     page = live(BPEStepper(step=0), stopped, height=9000)

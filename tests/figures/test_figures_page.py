@@ -197,7 +197,8 @@ def test_a_laptop_shows_it_and_its_steps_and_every_eye_can_read_it(live, name, e
     assert found["moving"] == 0
 
 
-# What the strip says, how high it is and whether the figure is drawn, step by step.
+# What the strip says, its button too, how high it is and whether the figure is drawn,
+# step by step.
 STEPPED = """async () => {
   const root = document.querySelector(".tl-live").shadowRoot;
   const [strip, error] = [".steps", ".error"].map((css) => root.querySelector(css));
@@ -207,7 +208,8 @@ STEPPED = """async () => {
     if (nth) strip.querySelector("button").click();
     await new Promise(requestAnimationFrame);
     const text = strip.querySelector("span:not(.off)").innerText;
-    seen.push([text, strip.offsetHeight, error.hidden]);
+    const go = strip.querySelector("button").innerText;
+    seen.push([text, go, strip.offsetHeight, error.hidden]);
   }
   return seen;
 }"""
@@ -217,10 +219,11 @@ def at_most_three_steps_lead_on(page, example):
     """Each step fits, nothing jumps, and the last one starts again."""
     *steps, again = page.evaluate(STEPPED)
     assert 1 <= len(steps) <= 3
-    for nth, (text, height, is_drawn) in enumerate(steps, 1):
+    for nth, (text, go, height, is_drawn) in enumerate(steps, 1):
         assert text.startswith(f"{nth} of {len(steps)} ")
         assert len(text) <= 130
-        assert height == steps[0][1]
+        assert go == ("Next" if nth < len(steps) else "Again")
+        assert height == steps[0][2]
         assert is_drawn
     assert again == steps[0]
     assert page.said_at_rest() == said_of(example.make())

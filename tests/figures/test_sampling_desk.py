@@ -487,6 +487,12 @@ def test_a_phone_shows_what_is_to_be_tried(live):
     assert edges(panels[1]).bottom - edges(page.button("Close trap")).top < 740
 
 
+def test_the_second_hint_takes_every_cut_away(live):
+    page = live(SamplingDesk(top_k=5, top_p=0.8, min_p=0.1))
+    page.push("Next")
+    assert page.said() == said_of(SamplingDesk(top_k=0, top_p=1.0, min_p=0.0))
+
+
 def test_the_line_of_the_cut_stands_below_what_stays(live):
     # 12 tokens remain; top-p cuts the next ones, and top-k had cut the last ones
     logits = [0.0] * 12 + [-5 - i / 100 for i in range(28)]

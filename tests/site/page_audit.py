@@ -61,8 +61,9 @@ def audit_pages(
 ) -> list[Facts]:
     """Visit these pages in one look, each in a fresh tab.
 
-    axe judges those whose addresses end so, by rules. When all else was seen, the buttons of pages that end so are pressed: those of known
-    figures in the gallery alone.
+    axe judges those whose addresses end so, by rules. When all else was seen, the
+    buttons of pages that end so are pressed: those of known figures in the gallery
+    alone.
     """
     found = []
     name = f"{look.get('color_scheme')} {look.get('viewport', {}).get('width')}"

@@ -68,7 +68,11 @@ function joined(words, [own, ...near], room) {
 }
 
 /** What the marks of the plane mean: { d, class, shown, x, y }, on as many lines as needed. */
-function legend({ kinds, state: { groups, words }, frame: { plane: area } }, own, rows) {
+function legend(
+  { kinds, state: { groups, words }, frame: { plane: area } },
+  own,
+  rows,
+) {
   const dots = [
     ...kinds
       .slice(0, 4)
