@@ -351,7 +351,7 @@ def test_a_mark_of_two_groups_a_share_of_nearly_all_and_no_share_are_said_so():
     figure = EmbeddingLookup([*"abcde"], rows, groups=[*"vwxyz"])
     none = EmbeddingLookup([*"ab"], [[1, 2], [1, 2]])
     found, *_, last = clouds(figure, none)
-    title = "plane with >99% of the final table’s variance"
+    title = "rows as points: >99% of the final table’s variance"
     assert {"v, …", *"wxy", title} <= {text["text"] for text in found["texts"]}
     assert not [text for text in last["texts"] if "variance" in text["text"]]
 
@@ -363,7 +363,7 @@ def test_signs_and_shades_have_a_legend_and_a_click_on_a_point_holds(live):
     page = live(EmbeddingLookup())
     picture = page.locator(".picture svg").first
     thick = ", ".join(word.split("”")[0] for word in near("twenty", -1).split("“")[1:])
-    for meaning in ("units", "no group", f"twenty; thick lines to {thick}", "below 0"):
+    for meaning in ("units", "no group", f"Nearest to twenty: {thick}", "below 0"):
         assert meaning in picture.text_content()
     looks = picture.locator("path.dot").evaluate_all(
         "(all) => all.map((dot) => [...dot.classList].join(' '))"
@@ -407,7 +407,7 @@ def test_each_size_of_table_fits_and_ones_own_says_nothing_of_ours(live):
     for width in at_widths(page, 320, 1280):
         assert_fits(page, width)
     texts = page.locator(".picture svg").first.text_content()
-    assert "ab; thick lines to New York" in texts
+    assert "Nearest to ab: New York" in texts
     assert "no group" not in texts
     assert page.get_by_label("Training").first.is_hidden()
     assert page.said() == "2 words: the output copies rows 0, 1 of the table."

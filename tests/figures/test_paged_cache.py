@@ -58,6 +58,18 @@ def test_slots_are_held_empty_or_free():
     assert [whole["cells"][i]["text"] for i in (0, 3, 16, 17)] == ["A", "", "B", ""]
 
 
+def test_the_note_says_who_shares_the_blocks_and_how_much_is_empty(live):
+    two = PagedCache(prompts=[5, 6], answers=[2, 2], prefix=4, step=1, budget=64)
+    shared = {
+        two: "A+ shared by A and B; ",
+        PagedCache(step=1): "A+ shared by 8 users; ",
+    }
+    for figure, who in (shared | {PagedCache(prefix=0, step=1): ""}).items():
+        way = shown(figure).geometry["ways"][1]
+        note = live(figure).locator(".panel small").nth(1).inner_text()
+        assert note == f"{way['held']} with tokens; {who}hatched: {way['empty']} empty"
+
+
 def test_the_copied_program_notices_another_state():
     mistakes = {"block_size=4": "block_size=8", "max_tokens=24": "max_tokens=9"}
     must_notice(shown(PagedCache()).pytorch, mistakes)

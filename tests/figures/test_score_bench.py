@@ -183,7 +183,9 @@ def test_halves_are_named_and_average_and_query_on_show_are_told_apart(live):
     assert "Averaged over 32 queries, the largest weight is 76%, or" in page.said()
     labels = page.locator("svg text.strong")
     assert labels.filter(has_text="largest 79%").count() == 1
-    assert "of one random query of 32" in page.locator(".panel").first.inner_text()
+    assert (
+        "of one query, a bar for each key" in page.locator(".panel").first.inner_text()
+    )
     note = page.locator(".panel", has=page.locator(".tip")).locator(".title small")
     assert note.inner_text().endswith("gray: K projected onto Q")
     page.slider("Vector width d").press("End")

@@ -60,25 +60,21 @@ function labels(spots, words, order, area) {
 
 const wide = (shown) => 28 + 6.6 * signs(shown); // with its mark, in pixels
 
-/** What the thick lines join, by name where there is room. */
-function joined(words, [own, ...near], room) {
-  const [first, ...others] = [own, ...near].map((i) => tokenText(words[i], 9));
-  const named = `${first}; thick lines to ${others.join(", ")}`;
-  return wide(named) > room ? "selected; thick lines to its nearest" : named;
+/** What the plane shows, by name where there is room. */
+function heading(words, rows, room) {
+  const [first, ...near] = rows.map((i) => tokenText(words[i], 9));
+  const named = `Nearest to ${first}: ${near.join(", ")}`;
+  return wide(named) > room ? "Each row joined to its nearest" : named;
 }
 
 /** What the marks of the plane mean: { d, class, shown, x, y }, on as many lines as needed. */
-function legend(
-  { kinds, state: { groups, words }, frame: { plane: area } },
-  own,
-  rows,
-) {
+function legend({ kinds, state: { groups }, frame: { plane: area } }, own) {
   const dots = [
     ...kinds
       .slice(0, 4)
       .map((kind, k) => [k, tokenText(kind, 12) + (kinds[k + 4] ? ", …" : ""), ""]),
     ...(kinds.length && groups.includes("") ? [[-1, "no group", "none"]] : []),
-    [own, joined(words, rows, area.width), "on"],
+    [own, "selected; thick lines to its nearest", "on"],
   ];
   let [x, row] = [0, 0];
   const keys = dots.map(([kind, shown, look]) => {
@@ -118,14 +114,14 @@ function spotsOf(places, index, area) {
 
 const lines = (pairs) => pairs.map((pair) => line(pair)).join("");
 
-const titles = ({ left, top }, share) => [
-  text(left, top - 22, "Rows as points, each joined to its nearest", "strong"),
+const titles = ({ left, top }, share, title) => [
+  text(left, top - 22, title, "strong"),
   ...(share
     ? [
         text(
           left,
           top - 6,
-          `plane with ${percent(share).replace("more than ", ">")} of the final table’s variance`,
+          `rows as points: ${percent(share).replace("more than ", ">")} of the final table’s variance`,
           "quiet",
         ),
       ]
@@ -139,7 +135,7 @@ export function cloud(geometry, row) {
   const kindOf = (i) => kinds.indexOf(groups[i] || null) % 4;
   const near = neighbors(table, row, 3).map((one) => one.row);
   const first = [row, ...near]; // their names are placed first
-  const { keys, tall } = legend(geometry, kindOf(row), first);
+  const { keys, tall } = legend(geometry, kindOf(row));
   const area = { ...frame.plane, height: frame.plane.height - tall };
   const spots = spotsOf(plane.places, index, area);
   const order = [...first, ...range(words.length).filter((i) => !first.includes(i))];
@@ -161,7 +157,7 @@ export function cloud(geometry, row) {
         text(x, y, shown, look(i), anchor),
       ),
       ...keys.map((key) => text(key.x, key.y, key.shown, "quiet")),
-      ...titles(frame.plane, plane.share),
+      ...titles(frame.plane, plane.share, heading(words, first, area.width)),
     ],
   };
 }

@@ -163,7 +163,7 @@ export default {
   title: "Embedding lookup",
   steps: [
     {
-      say: "Type number words, like seven: each copies its row of the table W. Whose rows are most like the first word's?",
+      say: "Type number words, like seven: each copies its row of the table W. Whose rows are nearest to the first word's?",
     },
     {
       say: "Drag Training, if shown, to the start and back. Which words move close to the pinned one?",

@@ -10,6 +10,16 @@ const names = (ids) => {
   const last = all.pop();
   return all.length ? `${all.join(", ")} and ${last}` : last;
 };
+
+/** Whose the blocks are that several users read: "A+ shared by A and B". */
+export function sharing({ slots }) {
+  const all = new Map(); // who came first -> everybody
+  for (const { users } of slots.filter((slot) => slot.users.length > 1))
+    all.set(users[0], new Set([...(all.get(users[0]) ?? []), ...users]));
+  const who = (ids) => (ids.length > 3 ? `${ids.length} users` : names(ids));
+  return [...all].map(([first, ids]) => `${letter(first)}+ shared by ${who([...ids])}`);
+}
+
 const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 /** The last pass of the way that takes longer. */

@@ -1,7 +1,15 @@
 // PagedCache: the figure's parts, and what its reader can do.
 import { grid, h, join, panel, range, s, set } from "../kit/index.mjs";
 import { COLUMNS, ROWS, layout } from "./layout.mjs";
-import { caption, label, lastPass, pytorch, sentence, table } from "./text.mjs";
+import {
+  caption,
+  label,
+  lastPass,
+  pytorch,
+  sentence,
+  sharing,
+  table,
+} from "./text.mjs";
 import limits from "./limits.json" with { type: "json" };
 
 const TITLES = [
@@ -57,9 +65,8 @@ function newWay(number) {
     const way = geometry.ways[number];
     const { cell, state } = geometry;
     node.querySelector(".title").firstChild.textContent = `${TITLES[number](state)} `;
-    const isShared = way.slots.some(({ users }) => users.length > 1);
-    const held = `${way.held} with tokens${isShared ? ", + shared" : ""}`;
-    set(note, { text: way.pass ? `${held}; hatched: ${way.empty} empty` : "" });
+    const [held, empty] = [`${way.held} with tokens`, `hatched: ${way.empty} empty`];
+    set(note, { text: way.pass ? [held, ...sharing(way), empty].join("; ") : "" });
     set(picture, { width: COLUMNS * cell + 2, height: ROWS * cell + 2 });
     set(edges, { d: way.edges });
     rows.forEach((row, r) =>

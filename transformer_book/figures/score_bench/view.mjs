@@ -80,7 +80,7 @@ function weights(ui) {
   const [all, texts] = [s("g"), s("g")];
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, all, axis, texts));
   const { node, note } = panel("32 weights", svg);
-  set(note, { text: `of one random query of ${COUNT}` });
+  set(note, { text: "of one query, a bar for each key" });
   const same = (cell) => cell;
   const grid = pad(ui, svg, {
     label: "Weights of 32 random keys",
@@ -168,7 +168,7 @@ export default {
   title: "Score bench",
   steps: [
     {
-      say: "Bars above: softmax of scores. Bars below: of scores / √d. Drag the width to 512: where does one key get nearly all?",
+      say: "Bars above: softmax of scores. Below: of scores / √d. Drag the width to 512: which side gives one key nearly all weight?",
     },
     {
       say: "Under More, draw again a few times. Does dividing by √d help with every draw?",
