@@ -414,7 +414,10 @@ def test_the_norm_switch_shows_the_other_stack_and_what_is_seen_is_explained(liv
     said = page.get_by_role("note", include_hidden=True).all_text_contents()
     assert "at 90°, something new; beyond that, it partly subtracts." in said[0]
     assert said[1].startswith("It reads each depth as if it were the last: ")
-    assert "does bold start higher up?" in page.locator(".steps").inner_text()
+    assert (
+        "does its final guess, the black bar, come higher up?"
+        in page.locator(".steps").inner_text()
+    )
 
 
 END = """say => { const range = document.createRange();

@@ -61,13 +61,25 @@ def test_slots_are_held_empty_or_free():
 def test_the_note_says_who_shares_the_blocks_and_how_much_is_empty(live):
     two = PagedCache(prompts=[5, 6], answers=[2, 2], prefix=4, step=1, budget=64)
     shared = {
-        two: "A+ shared by A and B; ",
-        PagedCache(step=1): "A+ shared by 8 users; ",
+        two: "A+ common start of A and B; ",
+        PagedCache(step=1): "A+ common start of 8 users; ",
     }
     for figure, who in (shared | {PagedCache(prefix=0, step=1): ""}).items():
         way = shown(figure).geometry["ways"][1]
         note = live(figure).locator(".panel small").nth(1).inner_text()
         assert note == f"{way['held']} with tokens; {who}hatched: {way['empty']} empty"
+
+
+def test_who_has_left_is_counted_as_done(live):
+    figure = PagedCache(step=6)
+    under = live(figure).locator(".panel .under:last-child")
+    for way, said in zip(
+        shown(figure).geometry["ways"], under.all_inner_texts(), strict=True
+    ):
+        seen = [{user["id"] for user in p["users"]} for p in way["passes"]]
+        done = set.union(*seen[:5]) - set.union(*seen[5:])
+        assert len(done) > 1
+        assert said.endswith(f". Done: {len(done)} of 8")
 
 
 def test_the_copied_program_notices_another_state():

@@ -11,13 +11,15 @@ const names = (ids) => {
   return all.length ? `${all.join(", ")} and ${last}` : last;
 };
 
-/** Whose the blocks are that several users read: "A+ shared by A and B". */
+/** Whose the blocks are that several users read: "A+ common start of A and B". */
 export function sharing({ slots }) {
   const all = new Map(); // who came first -> everybody
   for (const { users } of slots.filter((slot) => slot.users.length > 1))
     all.set(users[0], new Set([...(all.get(users[0]) ?? []), ...users]));
   const who = (ids) => (ids.length > 3 ? `${ids.length} users` : names(ids));
-  return [...all].map(([first, ids]) => `${letter(first)}+ shared by ${who([...ids])}`);
+  return [...all].map(
+    ([first, ids]) => `${letter(first)}+ common start of ${who([...ids])}`,
+  );
 }
 
 const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
@@ -83,13 +85,17 @@ export function label(way, i) {
 }
 
 /** What stands under each picture: who is read, and who waits. */
-export function caption({ pass, slots }) {
+export function caption({ pass, slots }, total) {
   if (!pass) return ["Everybody is served.", ""];
   const read = pass.users.filter(({ n }) => n).map(({ id, n }) => `${letter(id)} ${n}`);
   const waiting = pass.waiting.map(letter).join(" ") || "nobody";
+  const done = total - pass.users.length - pass.waiting.length;
   const hasOld = slots.some(({ token, fresh }) => token >= 0 && !fresh);
   const reads = `Reads ${readBy(pass)}${hasOld ? " (bold)" : ""}`;
-  return [`${reads}: ${read.join(", ")}`, `Waiting: ${waiting}`];
+  return [
+    `${reads}: ${read.join(", ")}`,
+    `Waiting: ${waiting}. Done: ${done} of ${total}`,
+  ];
 }
 
 export const table = (geometry) => ({

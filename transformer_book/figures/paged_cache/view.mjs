@@ -79,7 +79,7 @@ function newWay(number) {
           drawSlot(slot, way, r * COLUMNS + column, number * ROWS + r, geometry),
       ),
     );
-    caption(way).forEach((text, i) => set(lines[i], { text }));
+    caption(way, state.prompts.length).forEach((text, i) => set(lines[i], { text }));
   };
   return { node, draw };
 }
