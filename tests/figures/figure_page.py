@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 BUNDLER = ROOT / "transformer_book/figures/bundle.mjs"
 GROUNDS = {"light": ("#ffffff", "#212529"), "dark": ("#121212", "#ced6dd")}
 READY = ".tl-figure[data-mounted] .fig"
-# A figure is told its width, and follows the address, at the end of its first frame.
+# A figure hears its width and the address in one frame, and is drawn by the next.
 FRAMES = """async () => {
   for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); }"""
 FONTS = "() => document.body.offsetHeight && document.fonts.ready.then(() => 0)"
@@ -365,9 +365,13 @@ class Visit:
         """Go where a link leads, wait until the figure is as it says, and open More."""
         self.page.goto(link)
         self.page.wait_for_selector(READY)
-        self.page.evaluate(FRAMES)
+        self.settle()
         self.open_more()
         return self
+
+    def settle(self) -> None:
+        """Wait until figures are drawn for the window and the address."""
+        self.page.evaluate(FRAMES)
 
     def open_more(self) -> None:
         self.page.evaluate(OPEN_MORE)
@@ -505,6 +509,5 @@ def at_widths(page: Visit, *widths: int, height: int = 9000) -> Iterator[int]:
     expect(page.locator(".tl-figure:not([data-mounted])")).to_have_count(0)
     for width in widths:
         page.set_viewport_size({"width": width, "height": height})
-        for _ in "seen", "drawn":  # its width in one frame, the figure in the next
-            page.said()
+        page.settle()
         yield width

@@ -194,11 +194,10 @@ def test_older_packages_are_the_pinned_ones() -> None:
     assert run(book_python(), "-c", ask, "ipywidgets").stdout.startswith("8.")
 
 
-BY_NIGHT = {"classic": pytest.mark.nightly}
-NAMES = [pytest.param(name, marks=BY_NIGHT.get(name, ())) for name in HOSTS]
+CLASSIC = pytest.param("classic", marks=pytest.mark.nightly)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["jupyterlab", CLASSIC])
 def test_all_figures_live_in_a_notebook_both_ways(name, chromium, tmp_path) -> None:
     require_chromium()
     with opened(chromium, HOSTS[name], CELLS, tmp_path) as notebook:
