@@ -418,11 +418,40 @@ test("what Python refuses is said, and asked for again next time", async () => {
   assert.equal((await loadModel("none", { widget })).kind, "Decoder");
 });
 
-test("a Python that does not answer is not waited for without end", async (context) => {
+test("a busy Python is waited for, and the wait is told", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  const asked = loadModel("silent", { widget: widgetOf() });
+  const [widget, told] = [widgetOf(), []];
+  const asked = loadModel("busy", { widget, progress: (...news) => told.push(news) });
+  context.mock.timers.tick(19_999);
+  assert.deepEqual(told, [[0, false]]);
+  context.mock.timers.tick(1);
+  assert.deepEqual(told.pop(), [0, true]);
+  const joined = [];
+  const other = loadModel("busy", { progress: (...news) => joined.push(news) });
+  assert.deepEqual(joined, [[0, true]]);
+  const [[first, buffers], ...rest] = parts("busy", pack());
+  for (const hear of widget.heard) hear(first, buffers);
+  assert.deepEqual(told.pop(), [1 / 3, false]);
   context.mock.timers.tick(20_000);
-  await assert.rejects(asked, /"silent" did not load; run this cell again/);
+  assert.deepEqual(told.pop(), [1 / 3, true]);
+  for (const [said, part] of rest) for (const hear of widget.heard) hear(said, part);
+  assert.equal((await asked).kind, "Decoder");
+  assert.equal(await other, await asked);
+  assert.equal(widget.asked.length, 1);
+});
+
+test("when the figure that asked Python goes, one that waits asks itself", async () => {
+  const [gone, never] = [new AbortController(), new AbortController()];
+  const asker = widgetOf();
+  const first = loadModel("left", { widget: asker, signal: gone.signal });
+  const widget = widgetOf(...parts("left", pack()));
+  const second = loadModel("left", { widget, signal: never.signal });
+  assert.equal(widget.asked.length, 0);
+  gone.abort();
+  await assert.rejects(first, /is gone/);
+  assert.equal((await second).kind, "Decoder");
+  assert.equal(asker.heard.size, 0);
+  assert.equal(widget.asked.length, 1);
 });
 
 test("a figure says what runs in the page, and what rounding costs", () => {

@@ -12,6 +12,9 @@ export function runsHere({ name, about: { accuracy } }) {
   return `${here}, with its weights rounded to 8 bits (int8). Rounding makes it ${worse}% worse on unseen text: ${int8} ${unit} instead of ${float32}; a uniform guess scores 8.`;
 }
 
+const notYet = (name) =>
+  `Stored numbers: Python has not sent the model ${name} yet. It may be busy; if nothing runs, run this cell again.`;
+
 /**
  * bring(ui, name, ready(model)) -> the line; ready is called once, then the figure paints.
  * What does not come can be asked for again. Of a figure that is gone, nothing is done.
@@ -35,7 +38,10 @@ export function bring(ui, name, ready) {
     for (const node of [bar, again]) node.remove();
     said.after(...others); // a figure may have added to the line
   };
-  const progress = (share) => set(bar, { value: share });
+  const progress = (share, isLate) => {
+    set(bar, { value: share });
+    if (isLate) show(notYet(name));
+  };
   function ask() {
     show(`Stored numbers, until the model ${name} has loaded. `, bar);
     loadModel(name, { widget: ui.widget, signal, progress })

@@ -3,7 +3,7 @@
 import { bytesOf } from "./base64.mjs";
 import { unpack } from "./packed.mjs";
 
-const PATIENCE = 20_000; // milliseconds without a part until we say that nothing comes
+const PATIENCE = 20_000; // milliseconds without a part until we say that none has come
 // null in a notebook: there is no site around the widget
 const home = globalThis.TransformerFigures?.home ?? null;
 
@@ -46,29 +46,32 @@ async function fromScripts(name, tell) {
 const asBytes = (buffer) =>
   new Uint8Array(buffer.buffer ?? buffer, buffer.byteOffset ?? 0, buffer.byteLength);
 
-/** The parts of a model from Python, by the widget's messages. */
-function fromPython(name, widget, tell) {
+const GONE = Error("the figure that asked for the model is gone");
+
+/**
+ * The parts of a model from Python, by the widget's messages. A Python that runs another
+ * cell answers after it, so there is no end to waiting but that the widget goes.
+ */
+function fromPython(name, { widget, signal }, tell) {
   const parts = [];
   let timer;
   let hear;
   const come = new Promise((resolve, reject) => {
-    const wait = () => {
+    const wait = (share) => {
+      tell(share);
       clearTimeout(timer);
-      timer = setTimeout(
-        () => reject(Error(`the model "${name}" did not load; run this cell again`)),
-        PATIENCE,
-      );
+      timer = setTimeout(() => tell(share, true), PATIENCE);
     };
     hear = (said, buffers) => {
       if (said?.weights !== name) return;
       if (said.problem) return reject(Error(said.problem));
       parts[said.part] = asBytes(buffers[0]);
       const here = Object.keys(parts).length;
-      tell(here / said.of);
+      wait(here / said.of);
       if (here === said.of) resolve(parts);
-      else wait();
     };
-    wait();
+    wait(0);
+    signal?.addEventListener("abort", () => reject(GONE), { once: true });
     widget.on("msg:custom", hear);
     widget.send({ ask: "weights", model: name });
   });
@@ -89,38 +92,40 @@ function joined(parts) {
   return whole;
 }
 
-function begin(name, widget) {
-  const entry = { listeners: new Set(), share: 0 };
-  const tell = (share) => {
-    entry.share = share;
-    for (const listener of entry.listeners) listener(share);
+function begin(name, asker) {
+  const entry = { listeners: new Set(), share: 0, isLate: false };
+  const tell = (share, isLate = false) => {
+    Object.assign(entry, { share, isLate });
+    for (const listener of entry.listeners) listener(share, isLate);
   };
-  const parts =
-    home === null ? fromPython(name, widget, tell) : fromScripts(name, tell);
+  const parts = home === null ? fromPython(name, asker, tell) : fromScripts(name, tell);
   entry.model = parts.then((all) => unpack(joined(all)));
   return entry;
 }
 
 /**
  * @param {string} name
- * @param {{ widget?: any, signal?: AbortSignal, progress?: (share: number) => void }} given
+ * @param {{ widget?: any, signal?: AbortSignal,
+ *   progress?: (share: number, isLate?: boolean) => void }} given
  * The model of that name, unpacked. widget is what anywidget gives a figure;
- * progress(share from 0 to 1) is called as parts come, until signal aborts. All figures of
- * a page share one model; what failed is asked for again next time.
+ * progress(share from 0 to 1) is called as parts come, and with isLate when none has come
+ * for long, until signal aborts. All figures of a page share one model: if the one that
+ * asked goes, another asks. What failed is asked for again next time.
  */
 export async function loadModel(name, { widget, signal, progress = () => {} } = {}) {
   const models = (globalThis.TransformerModels ??= {});
-  const entry = (models[name] ??= begin(name, widget));
+  const entry = (models[name] ??= begin(name, { widget, signal }));
   entry.listeners.add(progress);
   signal?.addEventListener("abort", () => entry.listeners.delete(progress), {
     once: true,
   });
-  progress(entry.share);
+  progress(entry.share, entry.isLate);
   try {
     return await entry.model;
   } catch (error) {
     if (models[name] === entry) delete models[name];
-    throw error;
+    if (error !== GONE || signal?.aborted) throw error;
+    return await loadModel(name, { widget, signal, progress });
   } finally {
     entry.listeners.delete(progress);
   }
