@@ -1,6 +1,8 @@
 """Lines of code that are too long for the page go on below, farther in than they begin.
 
 Each line is an element with a class for its indentation; `cells.css` does the rest.
+Names, brackets and blanks have the color of a line, so they are no elements: a page of
+code has half as many.
 """
 
 import re
@@ -14,6 +16,7 @@ Source = Iterator[tuple[int, str]]
 STEP = 4  # spaces
 DEEPEST = 4  # that the style tells apart
 BLANKS = re.compile(r"(?:<[^>]*>)*( *)")  # before the first letter, tags left out
+PLAIN = re.compile(r'<span class="(?:n|nn|nx|p|w)">([^<]*)</span>')
 
 
 class LinesFormatter(HtmlFormatter[str]):
@@ -23,7 +26,7 @@ class LinesFormatter(HtmlFormatter[str]):
 
 def element(line: str) -> str:
     """The line with its end outside: its element is a box, and a box needs none."""
-    text = line.rstrip("\n")
+    text = PLAIN.sub(r"\1", line.rstrip("\n"))
     blanks = BLANKS.match(text)
     assert blanks
     depth = min(len(blanks[1]) // STEP, DEEPEST)
