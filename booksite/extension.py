@@ -6,8 +6,8 @@ from typing import Any
 from sphinx.application import Sphinx
 
 PARTS = """assets bertviz code_lines code_links csp deeper footer formulas here images
-landing launch markup not_found opengraph pages predictions scripts sitemap
-styles transformer""".split()
+joined landing launch markup not_found opengraph pages predictions scripts
+sitemap transformer""".split()
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

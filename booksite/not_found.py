@@ -38,4 +38,4 @@ def start_at_root(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("html-collect-pages", not_found_page)
-    app.connect("build-finished", start_at_root, priority=960)  # after styles.py
+    app.connect("build-finished", start_at_root, priority=960)  # after joined.py

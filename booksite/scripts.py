@@ -1,7 +1,7 @@
 """Scripts that no page waits for.
 
-Everything but the settings, which later scripts read while the page is parsed, runs
-after the page is there. The search page keeps its order: it searches as it loads.
+The settings, which other scripts read while the page is parsed, are written into the
+page; everything else runs after the page is there, in the same order.
 
 The theme measures every block of code when a page has loaded, and again after each
 change of it, to let the keyboard reach those that scroll. This lays out the whole of a
@@ -17,7 +17,12 @@ import pydata_sphinx_theme
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-AT_ONCE = ("documentation_options.js",)
+from booksite.build import html_pages
+
+SETTINGS = "documentation_options.js"
+NAMED_SETTINGS = re.compile(
+    rf'<script src="[^"]*/{re.escape(SETTINGS)}[^"]*">(?=</script>)'
+)
 TERMS = "search-terms.js"
 OF_THE_THEME = "static/scripts/pydata-sphinx-theme.js"
 MEASURES = re.compile(
@@ -29,7 +34,7 @@ MEASURES = re.compile(
 def deferred(script: Any) -> Any:
     """A copy that does not hold the page up; the original serves all pages."""
     name = str(getattr(script, "filename", "") or "")
-    if not name or name.endswith(AT_ONCE) or "defer" in script.attributes:
+    if not name or name.endswith(SETTINGS) or "defer" in script.attributes:
         return script
     given = script.attributes | {"defer": "defer"}
     return type(script)(name, priority=script.priority, **given)
@@ -38,8 +43,20 @@ def deferred(script: Any) -> Any:
 def defer(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None:
     if page == "search":
         app.add_js_file(TERMS)
-    else:
-        context["script_files"] = [deferred(one) for one in context["script_files"]]
+    context["script_files"] = [deferred(one) for one in context["script_files"]]
+
+
+def defer_others(app: Sphinx, exception: Exception | None) -> None:
+    """Write the settings into each page, and defer what the search's template names."""
+    if exception or app.builder.name != "html":
+        return
+    outdir = Path(app.outdir)
+    settings = (outdir / "_static" / SETTINGS).read_text(encoding="utf-8")
+    for path in html_pages(outdir):
+        head, end, body = path.read_text("utf-8").partition("</head>")
+        head = NAMED_SETTINGS.sub(lambda _: f"<script>{settings}", head)
+        head = head.replace("<script src=", "<script defer src=")
+        path.write_text(head + end + body, "utf-8")
 
 
 def calm(app: Sphinx, failed: Exception | None) -> None:
@@ -62,4 +79,5 @@ def calm(app: Sphinx, failed: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("html-page-context", defer, priority=950)
+    app.connect("build-finished", defer_others)
     app.connect("build-finished", calm)

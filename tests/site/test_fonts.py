@@ -20,7 +20,7 @@ def test_a_page_is_set_in_them_and_asks_before_its_styles_do(chromium, address) 
     page.on("request", lambda request: asked.append(request.url.split("/")[-1]))
     page.goto(f"{address}/chapters/04_attention.html")
     page.evaluate(in_page("settle"))
-    (styles,) = (n for n, name in enumerate(asked) if name.startswith("joined-"))
+    (styles,) = (n for n, name in enumerate(asked) if name.endswith(".css"))
     fonts = [name for name in asked if name.endswith(".woff2")]
     assert fonts[:2] == ["sans.woff2", "mono.woff2"]
     assert asked.index("mono.woff2") < styles + 3

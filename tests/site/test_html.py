@@ -15,7 +15,7 @@ from sphinx.util.images import get_image_size
 from booksite import opengraph
 from booksite.build import ROOT
 from booksite.fonts import FACES, SANS
-from booksite.styles import sheets_of
+from booksite.joined import SCRIPTS, SHEETS, files_of
 
 pytestmark = pytest.mark.site
 
@@ -66,11 +66,7 @@ def widget_states(file: PageFile) -> list[str]:
 
 
 def scripts_that_hold_the_page_up(file: PageFile) -> list[str]:
-    """The search keeps its order, and settings are read while a page is parsed."""
-    if file.path.name == "search.html":
-        return []
-    found = [tag.get("src") for tag in file.select("script[src]:not([defer])")]
-    return [src for src in found if "documentation_options.js" not in src]
+    return [tag.get("src") for tag in file.select("script[src]:not([defer])")]
 
 
 def loads_before_the_policy(file: PageFile) -> list[str]:
@@ -83,10 +79,20 @@ def looser_policies(file: PageFile) -> list[str]:
     return [loose for loose in LOOSE if re.search(loose, policy.get("content"))]
 
 
+def pictures_with_more_digits_than_are_seen(file: PageFile) -> list[str]:
+    paths = [path.get("d", "") for path in file.select("svg[role=img] path")]
+    return [path for path in paths if re.search(r"\.\d{3}", path)]
+
+
+def words_of_code_without_a_color(file: PageFile) -> list[str]:
+    return [word.text for word in file.select(".highlight :is(.n, .p, .w)")]
+
+
 FAULTS = (
     *(loads_from_elsewhere, loads_that_are_not_there, pictures_without_words),
     *(pictures_that_come_early_or_move_the_text, handlers, widget_states),
     *(scripts_that_hold_the_page_up, loads_before_the_policy, looser_policies),
+    *(pictures_with_more_digits_than_are_seen, words_of_code_without_a_color),
 )
 
 
@@ -105,6 +111,8 @@ def test_faults_are_found(tmp_path: Path) -> None:
         f'<img src="x.png" alt="../_images/{"0f" * 20}.png" loading="lazy">'
         '<p style="background:url(https://e.org/a)" data-on="go">on = 1</p>'
         '<script type="application/vnd.jupyter.widget-state+json"></script></article>'
+        '<svg role="img"><path d="M1.234 5"></path></svg>'
+        '<pre class="highlight"><span class="n">x</span></pre>'
     )
     (tmp_path / "x.png").write_bytes(b"")
     file = PageFile(page)
@@ -119,6 +127,8 @@ def test_faults_are_found(tmp_path: Path) -> None:
         "scripts_that_hold_the_page_up": 1,
         "loads_before_the_policy": 2,
         "looser_policies": 3,
+        "pictures_with_more_digits_than_are_seen": 1,
+        "words_of_code_without_a_color": 1,
     }
     assert CSS_LOADS.search("@import 'https://fonts.example/a.css'")
 
@@ -230,7 +240,7 @@ def test_favicon_is_ours_on_every_page(files: dict[str, PageFile]) -> None:
 
 def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book, files) -> None:
     for page, file in files.items():
-        names = sheets_of(file.text)
+        names = files_of(file.text, SHEETS)
         (link,) = file.select("link[rel=stylesheet]")
         address = link.get("href").split("_static/")[1]
         [whole, *parts] = [
@@ -242,8 +252,9 @@ def test_every_page_loads_one_sheet_of_a_third_of_the_bytes(book, files) -> None
 
 def test_what_makes_the_first_figure_live_is_asked_for_first(book, files) -> None:
     for page, file in files.items():
-        (host, *_) = file.select("script[src]")
-        assert "/figure-host.js" in host.get("src"), page
+        (first, *_) = file.select("script[src]")
+        assert files_of(file.text, SCRIPTS)[0] == "figure-host.js"
+        assert "joined-" in first.get("src"), page
         asked = [link.get("href") for link in file.select("link[rel=preload]")]
         names = ("kit", "engine", "translator") if page == "intro.html" else ()
         assert asked == [f"_static/figures/{name}.js" for name in names], page

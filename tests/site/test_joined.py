@@ -1,4 +1,4 @@
-"""One style sheet for each page: smaller than what it is made of, and the same look."""
+"""One style sheet and one script for each page, and the same look."""
 
 import json
 
@@ -7,7 +7,7 @@ from page_audit import in_page
 from playwright.sync_api import expect
 
 from booksite.build import ROOT
-from booksite.styles import sheets_of, with_one_sheet
+from booksite.joined import SHEETS, files_of, with_one
 
 pytestmark = pytest.mark.site
 HEAD = (
@@ -30,13 +30,13 @@ LONG = {
 def test_links_become_one_where_the_first_stood_and_are_joined_again() -> None:
     """As on a page that a later build leaves alone."""
     names = ["styles/theme.css", "book.css"]
-    assert sheets_of(HEAD) == names
-    page = with_one_sheet(HEAD, names, "one.css")
+    assert files_of(HEAD, SHEETS) == names
+    page = with_one(HEAD, SHEETS, names, "one.css")
     assert page.count("stylesheet") == 1
     assert page.startswith('<link rel="stylesheet" href="../_static/one.css"')
     assert "logo.svg" in page
-    assert sheets_of(page) == names
-    again = with_one_sheet(page, names, "two.css")
+    assert files_of(page, SHEETS) == names
+    again = with_one(page, SHEETS, names, "two.css")
     assert again == page.replace("one.css", "two.css")
 
 
