@@ -31,10 +31,11 @@ export function sentence({ state, plain, scaled, alignment }, active) {
     );
   }
   return (
-    `q · k = ${number(alignment.score)}, ${apart(alignment)}. At width ${state.width}, random scores have a standard ` +
-    `deviation of ${number(plain.spread, 1)}, or ${number(scaled.spread, 1)} when divided by ${root(state)}. ` +
+    `At width ${state.width}, random scores have a standard deviation of ${number(plain.spread, 1)}, or ` +
+    `${number(scaled.spread, 1)} when divided by ${root(state)}. ` +
     `Averaged over ${COUNT} queries, the largest weight is ${percent(plain.largest)}, or ` +
-    `${percent(scaled.largest)} when divided.`
+    `${percent(scaled.largest)} when divided. ` +
+    `In the plane, q · k = ${number(alignment.score)}, ${apart(alignment)}.`
   );
 }
 
