@@ -65,7 +65,7 @@ def add_badge(app: Sphinx, page: str, template: str, context: Any, tree: Any) ->
     """Put the badge under the title of a notebook's page."""
     if tree is None:
         return
-    address = in_colab(app, page, context["page_source_suffix"])
+    address = in_colab(app, page, context.get("page_source_suffix", ""))
     if not address:
         return
     before, title, after = context["body"].partition(END_OF_TITLE)

@@ -124,6 +124,12 @@ def check_site(book: SmallBook) -> None:
     assert 'href="/course/intro.html"' in book.page("404")
 
 
+def test_the_one_page_of_the_pdf_comes_from_no_notebook() -> None:
+    app, context = SimpleNamespace(repository=object()), {"body": "<h1>All</h1>"}
+    launch.add_badge(app, "intro", "page.html", context, object())
+    assert context == {"body": "<h1>All</h1>"}
+
+
 @pytest.mark.parametrize(
     ("part", "name"), [(launch, "COURSE_REPO_URL"), (opengraph, "COURSE_SITE_URL")]
 )

@@ -142,6 +142,12 @@ def test_every_folder_and_notebook_is_in_some_stage():
     assert left_out <= set(words)
 
 
+def test_no_two_files_of_tests_share_a_name():
+    """The nightly run collects all of them, and Python imports a name once."""
+    names = [path.name for path in (ROOT / "tests").glob("*/test_*.py")]
+    assert len(names) == len({*names})
+
+
 @pytest.mark.parametrize("line", LAST_LINES)
 def test_last_words_of_pytest_and_node_are_counted(line):
     assert +count_line(line) == Counter(LAST_LINES[line])
