@@ -106,6 +106,7 @@ def all_are_alive(notebook: Notebook) -> None:
     Though the figures that asked for them are gone: the cell is run again at once.
     """
     cell = notebook.run(0)
+    expect(cell.locator(".tl-live")).to_have_count(len(EXAMPLES), timeout=90_000)
     notebook.page.keyboard.press("Control+Enter")
     prompt = cell.locator(notebook.host.prompt)
     expect(prompt).to_have_text(re.compile(r"\[[2-9]\]"), timeout=90_000)
