@@ -2,7 +2,7 @@
 
 After a build, the sheets that a page names are joined into one, without the rules that
 no page of the book can use (`styles.mjs`), and the scripts that wait for the page into
-another (`scripts.mjs`): a quarter of the bytes, two requests. The page keeps their
+another (`scripts.mjs`): a quarter of the bytes, in two files. The page keeps their
 names, so that a build which leaves it alone can join them again.
 """
 
