@@ -40,8 +40,8 @@ class Kind:
     joined: re.Pattern[str]
     element: str
     program: str
-    content: tuple[Sequence[str], ...] = ()
-    """Files in which the program looks for what is used, if it does."""
+    content: Sequence[str] = ()
+    """Where the program looks for what is used, if it does."""
 
 
 SHEETS = Kind(
@@ -54,8 +54,10 @@ SHEETS = Kind(
     ),
     '<link rel="stylesheet" href="{where}_static/{file}" data-joined="{names}">\n',
     "styles.mjs",
-    (CONTENT,),
+    CONTENT,
 )
+# As Sphinx names the scripts that it was told of. What the theme's own templates name,
+# with another `defer`, stays apart: the search's `Search` must not be there too early.
 SCRIPTS = Kind(
     ".js",
     re.compile(
@@ -87,12 +89,13 @@ def with_one(page: str, kind: Kind, names: Sequence[str], file: str) -> str:
 
 def join(root: Path, outdir: Path, kind: Kind, names: Sequence[str]) -> str:
     """Write the files as one; its name with the hash of what is in it."""
-    content = [",".join(f"{outdir}/{glob}" for glob in globs) for globs in kind.content]
+    content = ",".join(f"{outdir}/{glob}" for glob in kind.content)
     own = sha256(" ".join(names).encode()).hexdigest()[:12]  # while others are made
     made = outdir / "_static" / f"joined-{own}{kind.suffix}"
     static = os.path.relpath(outdir / "_static", root)  # which may lie elsewhere
     files = [f"{static}/{name}" for name in names]
-    run_node(root, str(HERE / kind.program), str(made), *content, *files)
+    given = [content, *files] if content else files
+    run_node(root, str(HERE / kind.program), str(made), *given)
     file = f"joined-{sha256(made.read_bytes()).hexdigest()[:12]}{kind.suffix}"
     made.replace(made.with_name(file))
     return file
@@ -106,8 +109,8 @@ def join_all(app: Sphinx, exception: Exception | None) -> None:
     require_package(root, "purgecss")
     for old in (outdir / "_static").glob("joined-*"):
         old.unlink()
+    texts = {path: path.read_text("utf-8") for path in html_pages(outdir)}
     for kind in (SCRIPTS, SHEETS):
-        texts = {path: path.read_text("utf-8") for path in html_pages(outdir)}
         found = {path: tuple(files_of(text, kind)) for path, text in texts.items()}
         named = {path: names for path, names in found.items() if names}
         sets = list({*named.values()})
@@ -115,7 +118,9 @@ def join_all(app: Sphinx, exception: Exception | None) -> None:
             joined = threads.map(partial(join, root, outdir, kind), sets)
             made = dict(zip(sets, joined, strict=True))
         for path, names in named.items():
-            path.write_text(with_one(texts[path], kind, names, made[names]), "utf-8")
+            texts[path] = with_one(texts[path], kind, names, made[names])
+    for path, text in texts.items():
+        path.write_text(text, "utf-8")
 
 
 def setup(app: Sphinx) -> None:
