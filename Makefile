@@ -2,9 +2,11 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup book pdf serve test failed notebooks stills bundle lint format clean
 
-# Any Python 3 can start the set-up; it looks for a suitable one by itself.
-PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; \
-	do command -v $$p && break; done)
+# The first Python that can run the book; if none can, one that says what it lacks.
+PYTHON ?= $(or $(shell \
+	for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import tools.setup.python as p; p.check_python()' 2>/dev/null \
+	&& echo $$p && break; done), $(shell command -v python3))
 RUN := .venv/bin/python
 
 help:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from tools.setup import __main__ as setup
-from tools.setup import assets, interpreters, packages
+from tools.setup import assets, packages, python
 from tools.setup.console import SetupError, ToolError, explained, run_tool
 
 ROOT = Path(__file__).parents[2]
@@ -105,41 +105,19 @@ def test_too_little_disk_is_refused_and_little_is_noted(tmp_path, monkeypatch, c
     assert capsys.readouterr().out == ""
 
 
-def test_python_that_suits_is_found_beside_one_that_does_not(monkeypatch):
-    versions = {"old": (3, 9), "broken": None, "newer": (3, 15), "good": (3, 13)}
-    monkeypatch.setattr(interpreters, "candidates", lambda: [*versions])
-    monkeypatch.setattr(interpreters, "version_of", versions.get)
-    monkeypatch.setattr(interpreters, "has_ensurepip", lambda program: True)
-    assert interpreters.find_python() == "good"
-    versions["other"] = (3, 12)
-    monkeypatch.setattr(interpreters, "has_ensurepip", "other".__eq__)
-    assert interpreters.find_python() == "other"
-    del versions["other"], versions["good"]
-    with pytest.raises(SetupError, match=r"Python 3.11 to 3.14 is needed, found 3\."):
-        interpreters.find_python()
+@pytest.mark.parametrize("version", [(3, 10, 9), (3, 15, 0)])
+def test_python_without_builds_of_the_packages_is_refused(monkeypatch, version):
+    monkeypatch.setattr(python.sys, "version_info", version)
+    running = ".".join(map(str, version))
+    with pytest.raises(SetupError, match=f"3.11 to 3.14 is needed, found {running}"):
+        python.check_python()
 
 
-def test_version_of_a_real_and_of_a_broken_interpreter(tmp_path):
-    assert interpreters.version_of(sys.executable) == sys.version_info[:2]
-    broken = tmp_path / "python3.13"
-    broken.write_text("#!/bin/sh\necho not found >&2; exit 127\n")
-    broken.chmod(0o755)
-    assert interpreters.version_of(str(broken)) is None
-    assert interpreters.version_of(str(tmp_path / "none")) is None
-
-
-def test_python_without_ensurepip_is_refused_and_nothing_is_left(tmp_path, monkeypatch):
-    (tmp_path / "ensurepip.py").write_text("raise ImportError")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(interpreters, "candidates", lambda: [sys.executable])
-    monkeypatch.setattr(packages, "run_tool", lambda *_: pytest.fail("it went on"))
-    venv = tmp_path / ".venv"
-    (venv / "bin").mkdir(parents=True)
-    with pytest.raises(SetupError, match=r"got .*without it; run") as refused:
-        packages.bring_packages(venv, afresh=True)
-    assert "`apt-get install ca-certificates python3-venv`" in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert not venv.exists()
+def test_python_without_ensurepip_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    monkeypatch.setattr(packages, "make_venv", lambda _: pytest.fail("it went on"))
+    with pytest.raises(SetupError, match="`apt-get install ca-certificates python3-v"):
+        packages.bring_packages(tmp_path, afresh=True)
 
 
 LONG = "print('npm error code EUSAGE'); print('npm error usage\\n' * 70); exit(1)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from tools.setup.console import (
@@ -17,7 +18,7 @@ from tools.setup.console import (
     run_tool,
     say,
 )
-from tools.setup.interpreters import find_python
+from tools.setup.python import check_python
 
 OLDER_JUPYTER = "tests/jupyter/classic.txt"
 GIGABYTE = 10**9
@@ -61,9 +62,8 @@ def check_disk(folder: Path) -> None:
 def make_venv(venv: Path) -> None:
     """Make the environment afresh, with pip in it."""
     shutil.rmtree(str(venv), ignore_errors=True)
-    python, env = find_python(), clean_environment(venv)
-    say(f"making {venv.name} with {python}")
-    run_tool([python, "-m", "venv", str(venv)], env)
+    say(f"making {venv.name} with {sys.executable}")
+    run_tool([sys.executable, "-m", "venv", str(venv)], clean_environment(venv))
 
 
 def install_packages(venv: Path) -> None:
@@ -81,7 +81,7 @@ def bring_packages(venv: Path, *, afresh: bool) -> None:
     """Bring `.venv` to what requirements.txt says.
 
     Raises:
-        SetupError: with the reason and what to do; no `.venv` is left then.
+        SetupError: with the reason and what to do; no half-made `.venv` is left.
     """
     if os.uname().sysname == "Darwin" and os.uname().machine == "x86_64":
         raise SetupError(
@@ -91,12 +91,11 @@ def bring_packages(venv: Path, *, afresh: bool) -> None:
     check_disk(ROOT)
     try:
         if afresh:
+            check_python()
             make_venv(venv)
         install_packages(venv)
-    except (ToolError, SetupError) as error:
+    except ToolError as error:
         shutil.rmtree(str(venv), ignore_errors=True)
-        if isinstance(error, SetupError):
-            raise
         raise explained(error, "pip", "ERROR", REASONS) from None
 
 
