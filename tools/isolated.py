@@ -1,7 +1,7 @@
 """Run notebooks, each in an empty folder: `python -m tools.isolated NOTEBOOK ...`.
 
-What they print is not compared: it is enough that every cell runs. `--python` names
-the Python of the kernels, and `--jobs` how many notebooks run at once.
+What they print is not compared: it is enough that every cell runs. `--jobs` says how
+many notebooks run at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL
 
@@ -52,12 +51,12 @@ def run_isolated(
     return ""
 
 
-def run_and_report(path: Path, python: str) -> bool:
+def run_and_report(path: Path) -> bool:
     """Run one notebook and print what became of it."""
     started = time.monotonic()
     environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
     notebook = without_outputs(nbformat.read(path, as_version=4))
-    failure = run_isolated(notebook, python, environment)
+    failure = run_isolated(notebook, sys.executable, environment)
     seconds = time.monotonic() - started
     word = "FAILED" if failure else "ok"
     print(f"{path.stem:24} {word:6} {seconds:4.0f} s", failure, flush=True)
@@ -67,12 +66,10 @@ def run_and_report(path: Path, python: str) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebooks", nargs="+", type=Path)
-    parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
-    run = partial(run_and_report, python=asked.python)
     with ThreadPoolExecutor(asked.jobs) as pool:
-        done = list(pool.map(run, asked.notebooks))
+        done = list(pool.map(run_and_report, asked.notebooks))
     print(f"{sum(done)} of {len(done)} notebooks ran from top to bottom")
     return 0 if all(done) else 1
 

@@ -47,12 +47,11 @@ def test_command_runs_all_and_counts(tmp_path, monkeypatch, capsys, failures, co
         path.write_text(writes(old))
 
     def fake(cells: NotebookNode, python: str, _: object) -> str:
-        assert (python, cells.cells[0].outputs) == ("that-python", [])
+        assert (python, cells.cells[0].outputs) == (sys.executable, [])
         return failures.get(cells.cells[0].source[-2], "")
 
     monkeypatch.setattr(isolated, "run_isolated", fake)
-    arguments = ["isolated", "--python", "that-python", "--jobs", "2", *map(str, paths)]
-    monkeypatch.setattr(sys, "argv", arguments)
+    monkeypatch.setattr(sys, "argv", ["isolated", "--jobs", "2", *map(str, paths)])
     assert isolated.main() == code
     said = capsys.readouterr().out
     assert f"{3 - code} of 3 notebooks ran" in said
