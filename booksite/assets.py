@@ -83,16 +83,19 @@ def build_fonts(root: Path, outdir: Path) -> None:
     fill(outdir, fingerprint(chosen), lambda: fonts.write_fonts(root, outdir))
 
 
-def copy_katex(root: Path, outdir: Path) -> None:
-    """KaTeX's style with the fonts every browser of today reads, and no others."""
-    source = require_package(root, "katex") / "dist"
-    style = (source / "katex.min.css").read_text()
-    style = re.sub(r',url\([^)]*\.(woff|ttf)\) format\("\w+"\)', "", style)
-    shutil.rmtree(outdir, ignore_errors=True)
-    (outdir / "fonts").mkdir(parents=True)
-    (outdir / "katex.css").write_text(style)
-    for font in (source / "fonts").glob("*.woff2"):
-        shutil.copy(font, outdir / "fonts")
+def build_katex(root: Path, outdir: Path) -> None:
+    """KaTeX's style, with its fonts for every browser of today, cut to the book's."""
+    source = require_package(root, "katex")
+
+    def write() -> None:
+        style = (source / "dist/katex.min.css").read_text()
+        style = re.sub(r',url\([^)]*\.(woff|ttf)\) format\("\w+"\)', "", style)
+        (outdir / "fonts").mkdir()
+        (outdir / "katex.css").write_text(style)
+        for font in (source / "dist/fonts").glob("*.woff2"):
+            fonts.cut(font, fonts.FORMULAS).save(outdir / "fonts" / font.name)
+
+    fill(outdir, fingerprint([Path(fonts.__file__), source / "package.json"]), write)
 
 
 def add_assets(app: Sphinx, config: Config) -> None:
@@ -101,7 +104,7 @@ def add_assets(app: Sphinx, config: Config) -> None:
     build_figures(root, made / "figures")
     build_weights(root, made / "weights")
     build_fonts(root, made / "fonts")
-    copy_katex(root, made / "katex")
+    build_katex(root, made / "katex")
     config.html_static_path = [
         *config.html_static_path,
         str(HERE / "static"),

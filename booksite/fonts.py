@@ -5,6 +5,7 @@ A few signs that the first lacks come from Noto; code takes its other signs from
 first. Each is cut down to the letters of European text and the signs of the book.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product, starmap
 from pathlib import Path
@@ -19,7 +20,10 @@ BASIC = [*map(chr, range(0x20, 0x7F)), *map(chr, range(0xA0, 0x100)), *"ĠġŁł
 QUOTES = [*"‐‑‒–—‘’‚“”„†•…−⁄", "\u2005", "\u2009", "\u200a"]
 GREEK = [*map(chr, range(0x391, 0x3CA))]
 SIGNS = [*map(chr, range(0x2070, 0x2090)), *"ᵀ€←↑→↓↔↕↖↗↘↙∂∆∏∑√∞∫≈≠≤≥■□▲▶▸▼◆○●☐☑✓✗"]
-WEIGHTS = (400, 700)
+# What formulas show, and some signs more; one that shows others is refused.
+OF_MATH = "\u200b\xa0\u2061×·±¬′’…→←↦⇒∂∇∈∏∑−∗∘√∝∞∣∥∧∨∩∪∫≈≠≡≤≥≪≫⊂⊆⊙⊕⊗⊤⊥⋅⋯⋮⋱⌈⌉⌊⌋⟨⟩"
+FORMULAS = {*BASIC[:95], *GREEK, *OF_MATH}
+LIGHT, HEAVY = 400, 700
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,11 @@ class Face:
     style: str = "normal"
     adds: bool = False
     """Only these characters, to a family that has others from elsewhere."""
+
+    @property
+    def weights(self) -> tuple[int, int]:
+        """The lightest and the heaviest: the book has no letter heavy and slanted."""
+        return LIGHT, HEAVY if self.style == "normal" else LIGHT
 
 
 SANS, MONO = "Source Sans 3", "Source Code Pro"
@@ -77,22 +86,24 @@ RULE = """@font-face {{
   font-family: "{face.family}";
   src: url("{face.name}.woff2") format("woff2");
   font-style: {face.style};
-  font-weight: 400 700;
+  font-weight: {face.weights[0]} {face.weights[1]};
   font-display: swap;{only}
 }}
 """
 
 
-def cut(source: Path, characters: str) -> TTFont:
-    """The font with these characters alone, in the weights that the book uses."""
+def cut(
+    source: Path, characters: Iterable[str], weights: tuple[int, int] = (LIGHT, HEAVY)
+) -> TTFont:
+    """The font with these characters alone, between these weights."""
     options = subset.Options(hinting=False)
     options.layout_features = ["kern", "liga", "mark", "mkmk", "tnum", "ccmp", "locl"]
     font = TTFont(source)
     cutter = subset.Subsetter(options)
-    cutter.populate(text=characters)
+    cutter.populate(text="".join(characters))
     cutter.subset(font)
     if "fvar" in font:
-        font = instancer.instantiateVariableFont(font, {"wght": WEIGHTS})
+        font = instancer.instantiateVariableFont(font, {"wght": weights})
     font.flavor = "woff2"
     return font
 
@@ -117,7 +128,8 @@ def stand_in(family: str, weight: str) -> str:
 def write_fonts(root: Path, outdir: Path) -> None:
     """Write the files, and the style sheet that names them, into an empty folder."""
     for face in FACES:
-        font = cut(require_package(root, face.package) / face.file, face.characters)
+        source = require_package(root, face.package) / face.file
+        font = cut(source, face.characters, face.weights)
         font.save(outdir / f"{face.name}.woff2")
     rules = [*map(rule, FACES), *starmap(stand_in, product(IN_PLACE, WIDER))]
     (outdir / "fonts.css").write_text("".join(rules))

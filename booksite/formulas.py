@@ -9,7 +9,9 @@ and every page loads the style.
 """
 
 import json
+import re
 import subprocess
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
+from booksite.fonts import FORMULAS
 from booksite.math_colors import color_letters
 from booksite.node import node_program, require_package
 
@@ -39,11 +42,14 @@ class Formulas:
         """The formula as HTML with MathML.
 
         Raises:
-            ValueError: KaTeX cannot read the formula; its words are the message.
+            ValueError: KaTeX cannot read the formula, in its words, or lacks letters.
         """
         answer = self.ask(json.dumps({"tex": color_letters(tex), "display": display}))
         if "error" in answer:
             raise ValueError(answer["error"])
+        shown = answer["html"].partition('aria-hidden="true"')[2]
+        if missing := {*unescape(re.sub("<[^>]*>", "", f"<{shown}"))} - FORMULAS:
+            raise ValueError(f"no font for {sorted(missing)}; add to booksite.fonts")
         return answer["html"]
 
     def ask(self, request: str) -> dict[str, str]:

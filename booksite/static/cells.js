@@ -1,23 +1,33 @@
-// Cells are most of a long page. When it comes, those of its beginning are laid out
-// (cells.css); then this lays out the others, a few at a time while nothing else is to
-// do, so that the page answers at once. Who comes for a place within it has all at once.
+// While a long page comes, only its beginning is laid out (cells.css). When the reader has
+// had a moment with it, this lays out the rest, a little at a time while nothing else is
+// to do, so that links lead to their places. Who comes for a place has all at once.
 (() => {
   const { classList } = document.documentElement;
   if (!classList.contains("tl-coming")) return;
-  const SLICE = 8; // milliseconds
+  const AT_ONCE = 250; // elements; each time costs a walk through the whole page
+  const MOMENT = 2000; // milliseconds
   const idle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 20));
-  const cells = /** @type {HTMLElement[]} */ ([
-    ...document.querySelectorAll(".bd-article .cell"),
+  const parts = /** @type {HTMLElement[]} */ ([
+    ...document.querySelectorAll(".bd-article section > :not(section)"),
   ]);
   function layOut() {
-    const end = performance.now() + SLICE;
-    while (cells.length && performance.now() < end) {
-      const cell = cells.shift();
-      cell.style.contentVisibility = "visible";
-      cell.getBoundingClientRect();
+    for (let elements = 0; parts.length && elements < AT_ONCE; ) {
+      const part = parts.shift();
+      part.style.contentVisibility = "visible";
+      elements += part.getElementsByTagName("*").length + 1;
     }
-    if (cells.length) idle(layOut);
-    else classList.remove("tl-coming");
+    document.body.getBoundingClientRect();
+    if (parts.length) idle(layOut);
+    else classList.add("tl-come"); // "tl-coming" stays: each style hangs on it
   }
-  addEventListener("load", () => idle(layOut));
+  async function begin() {
+    // A font that comes later lays all of it out anew: first those of a few signs.
+    const ofSigns = [...document.fonts].filter(
+      ({ family, unicodeRange }) =>
+        family.startsWith("KaTeX_Size") || unicodeRange !== "U+0-10FFFF",
+    );
+    await Promise.allSettled(ofSigns.map((font) => font.load()));
+    idle(layOut);
+  }
+  addEventListener("load", () => setTimeout(begin, MOMENT));
 })();

@@ -1,11 +1,13 @@
 // Whatever scrolls sideways can be reached by keyboard and says what it is. Buttons
 // print, and those that copy keep the focus.
 /* global DOCUMENTATION_OPTIONS */
-(() => {
-  // A page from disk may not fetch, so a search shows titles without excerpts there.
-  // @ts-expect-error: the options are Sphinx's
-  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 
+// A page from disk may not fetch, so a search shows titles without excerpts there.
+// @ts-expect-error: the options are Sphinx's
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+
+// A task of its own: the page answers between this and the other scripts.
+setTimeout(() => {
   for (const button of document.querySelectorAll("[data-prints]"))
     button.addEventListener("click", () => print());
 
@@ -52,4 +54,4 @@
       observer.observe(element);
     }
   }
-})();
+});

@@ -25,7 +25,7 @@ export async function walk() {
     for (let i = 0; i < 1500 && !figure.dataset.mounted; i++) await rest(20);
   }
   await document.fonts.ready;
-  const isComing = () => document.documentElement.matches(".tl-coming");
+  const isComing = () => document.documentElement.matches(".tl-coming:not(.tl-come)");
   for (let i = 0; i < 1500 && isComing(); i++) await rest(20);
   await frame();
   await frame(); // what observes sizes is told of them
@@ -342,8 +342,11 @@ export function drawn() {
 
 // The letters of the pictures of the transformer, in pixels, and those that leave their
 // box or the picture, or that a line or other letters cross.
-export function lettering() {
+export async function lettering() {
   const words = all(".tl-diagram[role=group] text");
+  words[0].scrollIntoView(); // far parts of a page are not laid out yet
+  await frame();
+  await frame();
   const within = (a, b) =>
     a.left >= b.left &&
     a.right <= b.right &&

@@ -74,6 +74,7 @@ def test_formula_is_set_for_the_eye_and_for_the_ear(formulas: Formulas) -> None:
         (r"\nosuchcommand", "Undefined control sequence"),
         (r"\href{https://example.org}{x}", "a command is not allowed"),
         (r"x_1_2", "Double subscript"),
+        (r"\aleph", "no font for .*ℵ.*; add to booksite.fonts"),
     ],
 )
 def test_broken_formula_says_what_is_wrong(formulas, tex, words) -> None:

@@ -69,7 +69,7 @@ def test_far_cells_are_laid_out_after_the_page_has_come(visit) -> None:
     first = f"addEventListener('load', () => {{ globalThis.atFirst = {waiting}() }})"
     page = visit(CHAPTER, first=first)
     assert page.evaluate("atFirst") > 30
-    page.locator("html:not(.tl-coming)").wait_for()
+    page.locator("html.tl-come").wait_for()
     assert page.evaluate(waiting) == 0
     page.reload()  # to the place where it was
     assert page.evaluate("atFirst") == 0
@@ -79,7 +79,7 @@ def test_far_cells_are_laid_out_after_the_page_has_come(visit) -> None:
 
 def test_long_lines_of_code_go_on_below_and_are_copied_as_they_are(visit) -> None:
     page = visit(CHAPTER, (360, 740))
-    page.locator("html:not(.tl-coming)").wait_for()
+    page.locator("html.tl-come").wait_for()
     code = page.locator(".cell_input pre:visible")
     texts = code.evaluate_all("all => all.map((pre) => pre.innerText.trim())")
     notebook = nbformat.read(ROOT / CHAPTER.replace(".html", ".ipynb"), 4)
