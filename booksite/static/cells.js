@@ -1,6 +1,6 @@
-// While a long page comes, only its beginning is laid out (cells.css). When the reader has
-// had a moment with it, this lays out the rest, a little at a time while nothing else is
-// to do, so that links lead to their places. Who comes for a place has all at once.
+// While a notebook's page comes, only its beginning is laid out (cells.css). When its
+// reader has had a moment, this lays out the rest, a little at a time while nothing else
+// is to do, so that links lead to their places. Who comes for a place has all at once.
 (() => {
   const { classList } = document.documentElement;
   if (!classList.contains("tl-coming")) return;
