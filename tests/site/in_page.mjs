@@ -18,15 +18,15 @@ export function waiting() {
   return firsts.filter((e) => !isLaidOut(e)).length;
 }
 
-// Brings every figure to life, and waits until all is laid out.
+// Waits until all is laid out, and brings every figure to life.
 export async function walk() {
+  const isComing = () => document.documentElement.matches(".tl-coming:not(.tl-come)");
+  for (let i = 0; i < 1500 && isComing(); i++) await rest(20);
   for (const figure of all("[data-figure]")) {
     figure.scrollIntoView({ behavior: "instant" });
     for (let i = 0; i < 1500 && !figure.dataset.mounted; i++) await rest(20);
   }
   await document.fonts.ready;
-  const isComing = () => document.documentElement.matches(".tl-coming:not(.tl-come)");
-  for (let i = 0; i < 1500 && isComing(); i++) await rest(20);
   await frame();
   await frame(); // what observes sizes is told of them
   scrollTo(0, 0);

@@ -75,6 +75,9 @@ def test_far_cells_are_laid_out_after_the_page_has_come(visit) -> None:
     assert page.evaluate("atFirst") == 0
     linked = visit(f"{CHAPTER}#exercises", first=first)
     assert linked.evaluate("atFirst") == 0
+    early = visit(CHAPTER)
+    early.locator("nav.page-toc a").last.click()
+    assert early.evaluate(waiting) == 0
 
 
 def test_long_lines_of_code_go_on_below_and_are_copied_as_they_are(visit) -> None:
