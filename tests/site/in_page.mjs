@@ -344,8 +344,7 @@ export function drawn() {
 // box or the picture, or that a line or other letters cross.
 export async function lettering() {
   const words = all(".tl-diagram[role=group] text");
-  words[0].scrollIntoView(); // far parts of a page are not laid out yet
-  await frame();
+  all("a[href^='#']")[0].click(); // who goes to a place has all laid out
   await frame();
   const within = (a, b) =>
     a.left >= b.left &&
