@@ -415,7 +415,7 @@ def test_the_norm_switch_shows_the_other_stack_and_what_is_seen_is_explained(liv
     assert "at 90°, something new; beyond that, it partly subtracts." in said[0]
     assert said[1].startswith("It reads each depth as if it were the last: ")
     assert (
-        "does its final guess, in bold, come higher up?"
+        "does its final guess, in bold, begin in an earlier row?"
         in page.locator(".steps").inner_text()
     )
 

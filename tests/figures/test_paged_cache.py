@@ -61,8 +61,8 @@ def test_slots_are_held_empty_or_free():
 def test_the_note_says_who_shares_the_blocks_and_how_much_is_empty(live):
     two = PagedCache(prompts=[5, 6], answers=[2, 2], prefix=4, step=1, budget=64)
     shared = {
-        two: "A+ common start of A and B; ",
-        PagedCache(step=1): "A+ common start of 8 users; ",
+        two: "A+ shared by A and B; ",
+        PagedCache(step=1): "A+ shared by 8 users; ",
     }
     for figure, who in (shared | {PagedCache(prefix=0, step=1): ""}).items():
         way = shown(figure).geometry["ways"][1]

@@ -128,7 +128,7 @@ export default {
   title: "One token's residual stream",
   steps: [
     {
-      say: "Each layer adds to a token's vector, its stream. Tap another token: does its final guess, in bold, come higher up?",
+      say: "Each layer adds to a token's vector, its stream. Tap another token: does its final guess, in bold, begin in an earlier row?",
     },
     {
       say: "Tap the rows of the stream. Which layer adds the longest arrow, and does the guess change there?",

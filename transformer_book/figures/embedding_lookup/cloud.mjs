@@ -37,8 +37,11 @@ const labelsAround = (i, [x, y], shown) => {
   }));
 };
 
-/** A place beside its point for each word, the first ones first; without room, none. */
-function labels(spots, words, order, area) {
+/**
+ * A place beside its point for each word, the first ones first; without room, none. Only
+ * a name that is asked for may stand on another point.
+ */
+function labels(spots, words, order, asked, area) {
   const placed = [];
   const marks = spots.map(([x, y]) => ({ x: x - 5, y: y - 5, width: 10, height: 10 }));
   const isInside = ({ x, y, width }) =>
@@ -53,7 +56,7 @@ function labels(spots, words, order, area) {
     const [best] = labelsAround(i, spots[i], tokenText(words[i], 10))
       .filter((label) => isInside(label) && isFree(label))
       .sort((a, b) => hidden(a) - hidden(b));
-    if (best && (i === order[0] || !hidden(best))) placed.push(best);
+    if (best && (asked.includes(i) || !hidden(best))) placed.push(best);
   }
   return placed;
 }
@@ -153,8 +156,8 @@ export function cloud(geometry, row) {
       ...keys.map(({ d, class: kind }) => ({ d, class: kind })),
     ],
     texts: [
-      ...labels(spots, words, order, area).map(({ i, shown, anchor, at: [x, y] }) =>
-        text(x, y, shown, look(i), anchor),
+      ...labels(spots, words, order, first, area).map(
+        ({ i, shown, anchor, at: [x, y] }) => text(x, y, shown, look(i), anchor),
       ),
       ...keys.map((key) => text(key.x, key.y, key.shown, "quiet")),
       ...titles(frame.plane, plane.share, heading(words, first, area.width)),

@@ -11,15 +11,13 @@ const names = (ids) => {
   return all.length ? `${all.join(", ")} and ${last}` : last;
 };
 
-/** Whose the blocks are that several users read: "A+ common start of A and B". */
+/** Whose the blocks are that several users read: "A+ shared by A and B". */
 export function sharing({ slots }) {
   const all = new Map(); // who came first -> everybody
   for (const { users } of slots.filter((slot) => slot.users.length > 1))
     all.set(users[0], new Set([...(all.get(users[0]) ?? []), ...users]));
   const who = (ids) => (ids.length > 3 ? `${ids.length} users` : names(ids));
-  return [...all].map(
-    ([first, ids]) => `${letter(first)}+ common start of ${who([...ids])}`,
-  );
+  return [...all].map(([first, ids]) => `${letter(first)}+ shared by ${who([...ids])}`);
 }
 
 const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
@@ -87,7 +85,7 @@ export function label(way, i) {
 /** What stands under each picture: who is read, and who waits. */
 export function caption({ pass, slots }, total) {
   if (!pass) return ["Everybody is served.", ""];
-  const read = pass.users.filter(({ n }) => n).map(({ id, n }) => `${letter(id)} ${n}`);
+  const read = pass.users.map(({ id, n }) => `${letter(id)} ${n}`);
   const waiting = pass.waiting.map(letter).join(" ") || "nobody";
   const done = total - pass.users.length - pass.waiting.length;
   const hasOld = slots.some(({ token, fresh }) => token >= 0 && !fresh);

@@ -168,7 +168,7 @@ export default {
   title: "Score bench",
   steps: [
     {
-      say: "Bars up: softmax of scores. Bars down: of scores / √d. Drag the width to 512: which of them give one key nearly all?",
+      say: "Bars: how one query divides its attention among 32 keys; down: scores / √d. Drag to 512: which give one key nearly all?",
     },
     {
       say: "Under More, draw again a few times. Does dividing by √d help with every draw?",
