@@ -67,7 +67,13 @@ export function around({ flow, frame: at }) {
       })),
     ],
     texts: [
-      text(middle, 10, narrow ? "stream" : "length of the stream", "quiet", "middle"),
+      text(
+        middle,
+        10,
+        narrow ? "its length" : "length of the stream",
+        "quiet",
+        "middle",
+      ),
       ...(narrow ? [] : [text(added, 10, "addition", "quiet")]),
       text(
         words,

@@ -49,7 +49,7 @@ function streamView(ui) {
   const body = s("g", { role: "grid", "aria-label": "The stream, layer by layer" });
   const svg = s("svg", {}, s("g", { "aria-hidden": "true" }, paths, texts), body);
   const { node, note } = panel("One token's stream", svg);
-  set(note, { text: "each layer adds to it" });
+  set(note, { text: "each layer adds to it." });
   node
     .querySelector(".title")
     .append(" ", ui.term("angles", ANGLES), " ", ui.term("logit lens", LENS));

@@ -168,7 +168,7 @@ export default {
   title: "Score bench",
   steps: [
     {
-      say: "Bars: how one query divides its attention among 32 keys; down: scores / √d. Drag to 512: which give one key nearly all?",
+      say: "Bars up: a query's attention to 32 keys. Bars down: scores divided by √d. Drag d to 512: do bars up or down favor one key?",
     },
     {
       say: "Under More, draw again a few times. Does dividing by √d help with every draw?",
