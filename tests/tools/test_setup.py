@@ -113,8 +113,9 @@ def test_python_without_builds_of_the_packages_is_refused(monkeypatch, version):
         python.check_python()
 
 
-def test_python_without_ensurepip_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "ensurepip", None)
+@pytest.mark.parametrize("part", ["ensurepip", "ssl", "zlib"])
+def test_python_without_a_part_is_refused(monkeypatch, tmp_path, part):
+    monkeypatch.setitem(sys.modules, part, None)
     monkeypatch.setattr(packages, "make_venv", lambda _: pytest.fail("it went on"))
     with pytest.raises(SetupError, match="`apt-get install ca-certificates python3-v"):
         packages.bring_packages(tmp_path, afresh=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 from tools.setup.console import SetupError
 
@@ -25,12 +26,12 @@ def check_python() -> None:
             "or the installer of python.org) and run the command again"
         )
     try:
-        import ensurepip  # not on a bare Debian
-
-        ensurepip.version()
-    except (ImportError, OSError):
+        import_module("ensurepip").version()  # not on a bare Debian
+        for name in ("ssl", "venv", "zlib"):  # not where Python was built without
+            import_module(name)
+    except (ImportError, OSError) as error:
         raise SetupError(
-            f"Python must have ensurepip, which puts pip into .venv, got "
-            f"{sys.executable} without it; run `apt-get install ca-certificates "
+            "Python must have ensurepip (it puts pip into .venv), ssl, venv and zlib, "
+            f"got {sys.executable} ({error}); run `apt-get install ca-certificates "
             "python3-venv` (Debian, Ubuntu; as root), then the command again"
         ) from None
