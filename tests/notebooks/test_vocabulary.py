@@ -17,11 +17,16 @@ LIBRARY = BOOK / "transformer_lib"
 FIELD = {  # ours, and the field's
     r"learned numbers?": "parameter",
     r"(?:a|one|its|each) look\b(?! at)|looks (?:side by side|above|below)": "attention",
+    r"marks? of (?:its |the )?places?": "positional encoding",
     r"(?:which|a|the) bends?\b": "activation function",
+    r"keeps sums": "linear",
+    r"length of the gradient": "gradient norm",
     r"\bexams?\b": "test set",
     r"by heart": "memorize",
+    r"given (?:a|the) right beginning": "teacher forcing",
     r"sets? aside": "preallocate",
     r"whole numbers?": "integer",
+    r"least-squares factors?": "linear probe",
     r"\bbills?\b": "cost",
     r"in one pass\b": "in one forward pass",
     r"\banew\b": "again",
@@ -31,8 +36,20 @@ FIELD = {  # ours, and the field's
     r"(?:lays?|laid) (?:it |this )?to\b": "attributes to",
     r"\battention looks\b": "attends to",
     r"\bthe definition\b(?! of)": "reference implementation",
+    r"\bknows? nothing\b(?! about)": "uniform baseline",
+    r"\btexts? of tokens": "sequence",
+    r"(?m:^#+ (?:One plus sign|A stream that layers)\b)": "Residual connections",
+    r"(?m:^#+ (?:With(?:out)? a list|Every split)\b)": "Generating with a cache",
+    r"(?m:^#+ Taken out, one\b)": "Ablations",
+    r"(?m:^#+ The shift by one\b)": "Next-token targets",
+    r"(?m:^#+ The same, in one call\b)": "Fused attention",
 }
 IN_NAMES = {
+    r"\btold\b": "what it is",
+    r"\bthink\b": "mlp",
+    r"\btoll\b": "OpCounter",
+    r"share_right": "accuracy",
+    r"twin": "clone_with",
     r"\bplaces?\b": "position, index",
 }
 IN_STRINGS = FIELD | {
@@ -41,11 +58,18 @@ IN_STRINGS = FIELD | {
     r"not obeyed|\bchanges nothing": "has no effect",
     r"\b(?:at|each|two|change|own) places?\b|places in the": "position, index",
     r"(?<!for )(?<!full )\bspeeds?\b": "frequency",
+    r"\bsteps a round|one round in": "period",
     r"\bforeseen?\b": "predicted",
+    r"\bknowing nothing": "a uniform guess",
+    r"\bunlikeliest\b": "least likely",
+    r"runs of four": "4-grams",
+    r"equally (?:wide|many)": "the same width, the same number",
     r"\bstands? (?:at|before|beside|behind|in|on|outside|nowhere)\b": "is",
     r"(?-i:\bHeld\b)|\blets? go\b|reader holds": "pinned",
     r"did not come|came broken": "did not load",
     r"to be expected": "expected",
+    r"most signs|signs,? got": "characters",
+    r"carried on|rises and rises": "extended, increases",
 }
 TEXTS = [path for path in BOOK.glob("*.md") if path.stem != "CHANGELOG"]
 PAGES = [*NOTEBOOKS, *CHAPTERS.glob("*.md"), *TEXTS]
