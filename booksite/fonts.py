@@ -5,7 +5,6 @@ A few signs that the first lacks come from Noto; code takes its other signs from
 first. Each is cut down to the letters of European text and the signs of the book.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product, starmap
 from pathlib import Path
@@ -22,7 +21,7 @@ GREEK = [*map(chr, range(0x391, 0x3CA))]
 SIGNS = [*map(chr, range(0x2070, 0x2090)), *"ᵀ€←↑→↓↔↕↖↗↘↙∂∆∏∑√∞∫≈≠≤≥■□▲▶▸▼◆○●☐☑✓✗"]
 # What formulas show, and some signs more; one that shows others is refused.
 OF_MATH = "\u200b\xa0\u2061×·±¬′’…→←↦⇒∂∇∈∏∑−∗∘√∝∞∣∥∧∨∩∪∫≈≠≡≤≥≪≫⊂⊆⊙⊕⊗⊤⊥⋅⋯⋮⋱⌈⌉⌊⌋⟨⟩"
-FORMULAS = {*BASIC[:95], *GREEK, *OF_MATH}
+FORMULAS = "".join(BASIC[:95] + GREEK) + OF_MATH
 LIGHT, HEAVY = 400, 700
 
 
@@ -93,14 +92,14 @@ RULE = """@font-face {{
 
 
 def cut(
-    source: Path, characters: Iterable[str], weights: tuple[int, int] = (LIGHT, HEAVY)
+    source: Path, characters: str, weights: tuple[int, int] = (LIGHT, HEAVY)
 ) -> TTFont:
     """The font with these characters alone, between these weights."""
     options = subset.Options(hinting=False)
     options.layout_features = ["kern", "liga", "mark", "mkmk", "tnum", "ccmp", "locl"]
     font = TTFont(source)
     cutter = subset.Subsetter(options)
-    cutter.populate(text="".join(characters))
+    cutter.populate(text=characters)
     cutter.subset(font)
     if "fvar" in font:
         font = instancer.instantiateVariableFont(font, {"wght": weights})

@@ -48,7 +48,7 @@ class Formulas:
         if "error" in answer:
             raise ValueError(answer["error"])
         shown = answer["html"].partition('aria-hidden="true"')[2]
-        if missing := {*unescape(re.sub("<[^>]*>", "", f"<{shown}"))} - FORMULAS:
+        if missing := {*unescape(re.sub("<[^>]*>", "", f"<{shown}"))} - {*FORMULAS}:
             raise ValueError(f"no font for {sorted(missing)}; add to booksite.fonts")
         return answer["html"]
 
